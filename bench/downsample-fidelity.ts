@@ -42,7 +42,7 @@ for (const shape of SHAPES) {
       const pixels = differing(full, rasterise(drawn, WIDTH, HEIGHT));
       return [pixels, smooth ? differing(smooth, antiAliased(drawn), 4) : 0];
     };
-    const small = downsample(data, { x: "x", y: "y", series: "s", width: WIDTH, height: HEIGHT });
+    const small = downsample(data, { x: "x", y: "y", series: "s", width: WIDTH });
     const [pixels, smoothly] = compare(small);
     const kept = new Set(small.array("row") as number[]);
     spikesLost += spikeRows(series).filter((row) => !kept.has(row)).length;

@@ -29,7 +29,7 @@ async function all(): Promise<void> {
   const data = hours();
   for (const [name, make] of Object.entries(charts)) {
     times[name] = await sideBySide(
-      { svg: () => make(data).svg(), png: () => make(data).png(), pdf: () => make(data).pdf() },
+      { svg: () => make(data).svg(), png: () => make(data).png() },
       15,
     );
   }
@@ -44,12 +44,10 @@ async function all(): Promise<void> {
       rows: charts[name as keyof typeof charts](data).data.rows.length,
       "SVG, ms": Math.round(ms["svg"] ?? NaN),
       "PNG at 2x, ms": Math.round(ms["png"] ?? NaN),
-      "PDF, ms": Math.round(ms["pdf"] ?? NaN),
     })),
     {
       svg_ms: line["svg"] ?? NaN,
       png_ms: line["png"] ?? NaN,
-      pdf_ms: line["pdf"] ?? NaN,
       rss_growth_ratio: (after300?.rss ?? NaN) / (after20?.rss ?? NaN),
       rss_after_20_mb: after20?.rss ?? NaN,
       rss_after_300_mb: after300?.rss ?? NaN,

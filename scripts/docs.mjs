@@ -117,7 +117,7 @@ console.log(JSON.stringify({ rows: it.numRows(), columns: it.columnNames().map((
   writeFileSync(join(folder, "gallery.ipynb"), JSON.stringify(notebook));
   const main = join(root, "dist", "cli", "main.js");
   const environment = { PROBELAB_MEASUREMENTS: `embedded:${join(folder, "data")}`, TZ: "UTC" };
-  run(process.execPath, [main, "sample", "--rows", "500000"], folder, environment);
+  run(process.execPath, [main, "sample", "--rows", "100000"], folder, environment);
   run(process.execPath, [main, "run", "gallery.ipynb"], folder, environment);
   const ran = JSON.parse(readFileSync(join(folder, "out", "gallery.ipynb"), "utf8"));
   const outputs = ran.cells.map((cell) => cell.outputs);

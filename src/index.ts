@@ -63,7 +63,6 @@ export type { AlertLinks, AlertMessage } from "./watch/alert/channels.js";
 export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";
-export type { Page } from "./render/page/page.js";
 export type {
   Annotation,
   AreaOptions,
@@ -74,7 +73,6 @@ export type {
   HeatmapOptions,
   HistogramChartOptions,
   LineOptions,
-  PageOptions,
 } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";

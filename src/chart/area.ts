@@ -1,27 +1,10 @@
 import type { Drawing, Point } from "./draw-rows.js";
-import {
-  pointsBySeries,
-  specRow,
-  splitEdges,
-  stepWidth,
-  type ChartKind,
-  type Frame,
-} from "./frame.js";
-import { areasOfSteps, nearestEdges } from "./hover.js";
+import { specRow, splitEdges, standingAlone, type ChartKind, type Frame } from "./frame.js";
 import type { DrawOptions } from "./options.js";
+import { formatInstantIso } from "../render/label.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { shares, stacked, stackOrder } from "./stack.js";
 import { lastEnd, stepEnds, stepPoints } from "./steps.js";
-
-/** Pixels of the line between two areas, and of the thinnest area that it leaves enough of. */
-const SEPARATOR = 0.75;
-const THINNEST = 3;
-
-/** Width of the column that stands for a value without a neighbour: a share of its bucket's. */
-const COLUMN = 0.6;
-/** Pixels of the narrowest one, and of the only one of a chart. */
-const NARROWEST = 2;
-const LONE = 40;
 
 // What is counted by bucket is so in all of it, not on its way to the next.
 const ends = (drawing: Drawing, timeZone: string, options: DrawOptions) =>
@@ -43,24 +26,19 @@ export const AREA: ChartKind = {
   end: (drawing, timeZone, options) => lastEnd(ends(drawing, timeZone, options)),
   arrange: (drawing, { stack }) => (stack === "normalize" ? shares(drawing) : drawing),
   layers,
-  hover: (frame) => {
-    const drawing = stacked(frame.drawing);
-    const steps = ends(drawing, frame.timeZone, frame.options);
-    return steps ? areasOfSteps(frame, drawing, steps) : nearestEdges(frame, drawing);
-  },
+  hover: stepUnderPointer,
 };
 
-// Incomplete buckets are faded. Values that no area can show, as it joins neighbours, are narrow
-// columns.
+// Incomplete buckets are faded. A value between two gaps, which no area shows, is a dot.
 function layers(frame: Frame): VegaLiteSpec[] {
-  const { theme, x, y, color, tooltip } = frame;
+  const { theme, x, y, color, tooltip, width } = frame;
   const drawing = stacked(frame.drawing);
   const { whole, before, after } = splitEdges(drawing);
   const steps = ends(drawing, frame.timeZone, frame.options);
   const several = drawing.series.length > 1;
   const { rank, order } = stackOrder(drawing);
-  const separated = several && isSeparable(drawing, frame);
-  const outline = { stroke: theme.background, strokeJoin: "round" };
+  // Lines between areas would hide one that has a step every few pixels.
+  const line = drawing.xs.length <= width / 5 ? 0.75 : 0;
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
     ...frame.data(points.map((point) => ({ ...specRow(point, frame), ...rank(point) }))),
     mark,
@@ -78,18 +56,8 @@ function layers(frame: Frame): VegaLiteSpec[] {
       ...(steps && { interpolate: "step-after" }),
       fillOpacity: (several ? 0.9 : 0.55) * (faded ? 0.4 : 1),
       ...(several
-        ? { ...outline, strokeWidth: separated ? SEPARATOR : 0 }
+        ? { stroke: theme.background, strokeJoin: "round", strokeWidth: line }
         : { line: { strokeWidth: 2, ...(faded && { strokeDash: [3, 3] }) } }),
-    });
-  const columns = (points: readonly Point[], faded: boolean): VegaLiteSpec =>
-    layer(points, {
-      type: "bar",
-      orient: "vertical",
-      size: drawing.xs.length === 1 ? LONE : Math.max(NARROWEST, COLUMN * stepWidth(frame)),
-      // Half of one at the edge, which would cover the labels of the axis.
-      clip: true,
-      fillOpacity: 0.9 * (faded ? 0.4 : 1),
-      ...(separated && { ...outline, strokeWidth: SEPARATOR }),
     });
   const drawn = (points: readonly Point[], faded: boolean): VegaLiteSpec[] => {
     if (points.length === 0) return [];
@@ -98,38 +66,43 @@ function layers(frame: Frame): VegaLiteSpec[] {
       return [area(stepPoints(own, steps, several), faded)];
     }
     const alone = standingAlone(points);
-    const joined = points.filter((point) => !alone.has(point));
+    const joined = points.filter((point) => !alone.includes(point));
     // At an edge the complete bucket is there to join: its own part draws it.
-    const own = [...alone].filter((point) => !faded || drawing.incomplete.has(point.x));
+    const own = alone.filter(({ x }) => !faded || drawing.incomplete.has(x));
+    const dot = { type: "point", filled: true, opacity: faded ? 0.4 : 1 };
     return [
-      ...(joined.some(({ y }) => y !== null) || own.length === 0 ? [area(joined, faded)] : []),
-      ...(own.length > 0 ? [columns(own, faded)] : []),
+      ...(joined.length > 0 ? [area(joined, faded)] : []),
+      ...(own.length > 0 ? [layer(own, dot)] : []),
     ];
   };
   return [...drawn(whole, false), ...drawn(before, true), ...drawn(after, true)];
 }
 
-/** The values between two gaps, or the only ones of their series: an area needs two neighbours. */
-export function standingAlone(points: readonly Point[]): Set<Point> {
-  const alone = new Set<Point>();
-  for (const own of pointsBySeries(points).values()) {
-    own.forEach((point, index) => {
-      const joined = [own[index - 1], own[index + 1]].some((next) => (next?.y ?? null) !== null);
-      if (point.y !== null && !joined) alone.add(point);
-    });
-  }
-  // In the order of the points, which stacks and legends follow.
-  return new Set(points.filter((point) => alone.has(point)));
-}
-
-// Whether lines between the areas leave enough of each: they would hide an area that is as thin as
-// they are, or that has a step every few pixels.
-function isSeparable({ points, xs }: Drawing, { width, height }: Frame): boolean {
-  if (xs.length > width / 5) return false;
-  const totals = new Map<number | string, number>();
-  for (const { x, y } of points) totals.set(x, (totals.get(x) ?? 0) + Number(y));
-  const thinnest = (THINNEST / height) * Math.max(0, ...totals.values());
-  return points.every(({ y }) => y === 0 || Number(y) >= thinnest);
+/** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
+function stepUnderPointer(frame: Frame): VegaLiteSpec | undefined {
+  const drawing = stacked(frame.drawing);
+  const steps = ends(drawing, frame.timeZone, frame.options);
+  if (steps === undefined) return undefined;
+  const { rank, order } = stackOrder(drawing);
+  const place = (at: number) => (drawing.roles.xKind === "time" ? formatInstantIso(at) : at);
+  const rows = drawing.points.map((point) => ({
+    ...specRow(point, frame),
+    ...rank(point),
+    end: place(steps.get(Number(point.x)) ?? Number(point.x)),
+  }));
+  const stack = drawing.series.length > 1 ? "zero" : null;
+  return {
+    ...frame.data(rows),
+    mark: { type: "bar", orient: "vertical", opacity: 0 },
+    encoding: {
+      x: frame.x,
+      x2: { field: "end" },
+      y: { ...frame.y, stack },
+      ...(frame.fields.series !== undefined && { detail: { field: frame.fields.series } }),
+      ...order,
+      tooltip: frame.tooltip,
+    },
+  };
 }
 
 /** The colors' legend with squares, as an area has no points. */

@@ -102,7 +102,8 @@ export function timeAxis(
   width: number,
   every?: Bucket,
 ): VegaLiteSpec {
-  const most = Math.max(3, Math.floor(width / TIME_LABEL_WIDTH));
+  // One more than the spaces between them.
+  const most = Math.max(4, 1 + Math.floor(width / TIME_LABEL_WIDTH));
   const { at, major, format, majorFormat } = timeTicks(domain, timeZone, most, every);
   const text = (form: string): string => zoneExpression("datum.value", form, timeZone, domain);
   const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;
@@ -136,7 +137,7 @@ export function categoryLabels(drawing: Drawing): Map<number | string, string> {
 /** The vertical channel without its field. */
 export function yChannel(
   drawing: Drawing,
-  { yType, zero = true, yLabel, yFormat, stack }: DrawOptions,
+  { yType, yZero: zero = true, yLabel, yFormat, stack }: DrawOptions,
   height: number,
 ): VegaLiteSpec {
   const values = drawing.points.flatMap(({ y, low, high }) =>

@@ -6,9 +6,8 @@ import { compiledForScreen, fluidSpec, needsVega } from "../render/fluid.js";
 import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { chartPage } from "../render/page/page.js";
-import { pdfPicture } from "../render/pdf.js";
 import { pngPicture, pngSize } from "../render/png.js";
-import { layOut, svgPicture, svgSize, titleText } from "../render/svg.js";
+import { layOut, svgSize, titleText } from "../render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
 
 /** Pixels per CSS pixel. */
@@ -73,7 +72,7 @@ export class Chart {
    * const document = await chart.area(counts).svg();
    */
   svg(): Promise<string> {
-    return svgPicture(this.spec);
+    return layOut(this.spec);
   }
 
   /**
@@ -89,19 +88,8 @@ export class Chart {
   }
 
   /**
-   * The chart as a PDF of one page: vectors, text to select, its origin attached. Same data, same bytes.
-   *
-   * @throws ProbelabError where the package that sets PDFs is not installed.
-   * @example
-   * const sheet = await chart.area(counts).pdf();
-   */
-  pdf(): Promise<Buffer> {
-    return pdfPicture(this.spec, this.origin.askedAt);
-  }
-
-  /**
-   * The chart as an HTML page: interactive, self-contained, offline. For several charts in one page
-   * see `chart.page`.
+   * The chart as an HTML page: interactive, self-contained, offline. For several charts on one page
+   * see `postmortem`, or run the notebook.
    *
    * @example
    * const page = await chart.area(counts).html();
@@ -111,7 +99,7 @@ export class Chart {
   }
 
   /**
-   * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.pdf`, `.json` (the spec),
+   * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.json` (the spec),
    * `.html` (an interactive page, offline), `.csv` (the rows drawn) or
    * `.parquet` (the rows drawn, typed, with the origin in the metadata).
    * The file is written whole or not at all; folders are made.
@@ -127,7 +115,6 @@ export class Chart {
     return saveAs("chart", target, {
       ".svg": () => this.svg(),
       ".png": () => this.png(),
-      ".pdf": () => this.pdf(),
       ".html": () => this.html(),
       ".json": () => `${JSON.stringify(this.spec, null, 1)}\n`,
       ".csv": () => csv(this.data.names, this.data.rows),

@@ -24,15 +24,12 @@ import {
   type HeatmapOptions,
   type HistogramChartOptions,
   type LineOptions,
-  type PageOptions,
   type Recipe,
 } from "./options.js";
 import type { ThemeName, VegaLiteSpec } from "../render/theme.js";
 import { setTheme } from "./look.js";
-import { Page, pageContents } from "../render/page/page.js";
 import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
-import type { Table } from "./table.js";
 import { vegaLiteChart } from "./vega-lite.js";
 
 /**
@@ -155,18 +152,6 @@ export const chart = {
    */
   explore(rows: RowsGiven, options: ExploreChartOptions = {}): Chart {
     return exploreChart(rows, options);
-  },
-  /**
-   * Charts and tables, one or several, on one interactive page, below each other.
-   *
-   * @param options `title`: the page's heading; default none.
-   * @throws ProbelabError for none, or for anything else than charts and tables.
-   * @example
-   * await chart.page([chart.area(counts), chart.line(durations)], { title: "Week 12" }).save("week-12.html");
-   */
-  page(contents: Chart | Table | readonly (Chart | Table)[], options: PageOptions = {}): Page {
-    checkChartOptions(options, "page", "make a page");
-    return new Page(pageContents(contents), options.title);
   },
   /**
    * Sets the theme of all charts made from here on that say none.

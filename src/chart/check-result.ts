@@ -24,10 +24,6 @@ export function resultOf(value: unknown, call: string): Result {
   if (isPromise(value)) {
     throw refusal("a Promise", `write await before the question, ${question}`);
   }
-  if (typeof value === "object" && value !== null && "table" in value && "origin" in value) {
-    const remedy = `pass the Result itself; with other rows it is ${call}(result.with(table))`;
-    throw refusal("a copy of a Result's members", remedy);
-  }
   throw refusal(
     described(value),
     `pass a Result, as lab's questions give it, ${question}, or rows of your own, ${ownRows}`,

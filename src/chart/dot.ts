@@ -1,6 +1,9 @@
-import { intervalLayer } from "./extents.js";
-import { specRow, stepWidth, type ChartKind, type Frame } from "./frame.js";
+import type { Point } from "./draw-rows.js";
+import { intervalLayer, specRow, type ChartKind, type Frame } from "./frame.js";
 import type { VegaLiteSpec } from "../render/theme.js";
+
+/** Pixels between the dots of two series at one time. */
+const APART = 5;
 
 // Beyond so many, dots are smaller and let others shine through.
 const FEW_DOTS = 300;
@@ -13,20 +16,28 @@ export const DOT: ChartKind = {
   faded: "hollow",
   sized: false,
   categories: false,
-  layers: (frame) =>
-    frame.drawing.points.some(({ count }) => count !== undefined) ? [bins(frame)] : layers(frame),
+  layers,
 };
 
 /** A shape and a color for each series, incomplete buckets hollow. */
 function layers(frame: Frame): VegaLiteSpec[] {
   const { drawing, theme, x, y, color, shape, tooltip } = frame;
   const points = drawing.points.filter((point) => point.y !== null);
+  const count = drawing.series.length;
+  // Intervals of the same time stand beside each other; the tooltip has their time.
+  const dodged = drawing.ends !== undefined && count > 1 && drawing.roles.xKind === "time";
+  const pixel = (frame.domain[1] - frame.domain[0]) / frame.width;
+  const row = (point: Point): VegaLiteSpec => {
+    if (!dodged) return specRow(point, frame);
+    const x = Number(point.x) + (point.series - (count - 1) / 2) * APART * pixel;
+    return specRow({ ...point, x: Math.round(x), from: Number(point.x) }, frame);
+  };
   const crowded = points.length > FEW_DOTS;
   const discs = [false, true].flatMap((hollow) => {
     const group = points.filter((point) => drawing.incomplete.has(point.x) === hollow);
     if (group.length === 0) return [];
     return {
-      ...frame.data(group.map((point) => specRow(point, frame))),
+      ...frame.data(group.map(row)),
       mark: {
         type: "point",
         filled: true,
@@ -37,32 +48,5 @@ function layers(frame: Frame): VegaLiteSpec[] {
       encoding: { x, y, color, ...(shape && { shape }), tooltip },
     };
   });
-  return [...intervalLayer(frame, points), ...discs];
-}
-
-/** A disc for each bin, as large as it holds rows. */
-function bins(frame: Frame): VegaLiteSpec {
-  const { drawing, x, y, color, tooltip } = frame;
-  const largest = Math.max(...drawing.points.map(({ count = 0 }) => count));
-  // Rounded down to one digit, and half of it.
-  const digit = 10 ** Math.floor(Math.log10(largest));
-  const top = Math.floor(largest / digit) * digit;
-  const rows = { field: "rows", type: "quantitative" };
-  return {
-    ...frame.data(drawing.points.map((point) => specRow(point, frame))),
-    mark: { type: "circle", opacity: 0.85 },
-    encoding: {
-      x,
-      y,
-      color,
-      size: {
-        ...rows,
-        scale: { domain: [0, largest], range: [0, 0.8 * stepWidth(frame) ** 2] },
-        legend: { title: "rows", values: [...new Set([1, Math.ceil(top / 2), top])], format: "~s" },
-      },
-      // Smaller ones on top, where two series share a bin.
-      order: { ...rows, sort: "descending" },
-      tooltip: [...tooltip, { ...rows, title: "rows", format: "," }],
-    },
-  };
+  return [...intervalLayer(frame, points, row), ...discs];
 }

@@ -22,8 +22,6 @@ export interface Point {
   readonly y: number | null;
   /** Index into the series. */
   readonly series: number;
-  /** Number of rows in a bin, where points were binned. */
-  readonly count?: number;
   /** Start of the bucket whose end this is: the end of a step. */
   readonly from?: number;
   /** The ends of its band or interval, where both are known. */
@@ -90,7 +88,7 @@ export function drawRows(
     maxRows: most - spare,
     yType: options.yType ?? "linear",
   });
-  if (ends !== undefined && (reduced.sentences.length > 0 || reduced.countColumn !== undefined)) {
+  if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
       `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
     );
@@ -99,7 +97,6 @@ export function drawRows(
   const read = (name: string | undefined): Value[] =>
     name === undefined ? [] : reduced.result.column(name);
   const [xs, ys, keys] = [read(roles.x), read(roles.y), read(work.series)];
-  const counts = read(reduced.countColumn);
   const [lows, highs] = [read(ends?.columns[0]), read(ends?.columns[1])];
   const beside = (options.beside ?? []).map((name) => [`_${name}`, read(name)] as const);
   const series = chartSeries(keys, seriesDimension(columns, work.series, keys), work.series);
@@ -128,7 +125,6 @@ export function drawRows(
       x,
       y: Number.isFinite(y) ? y : null,
       series: index.get(valueKey(keys[row])) ?? 0,
-      ...(reduced.countColumn !== undefined && { count: Number(counts[row]) }),
       ...extent(lows[row], highs[row], options.yType),
       ...(beside.length > 0 && {
         beside: Object.fromEntries(beside.map(([field, values]) => [field, values[row] ?? null])),
@@ -157,8 +153,7 @@ export function drawRows(
     incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
-      // Bins count what they hold.
-      ...(reduced.countColumn === undefined ? shared : []),
+      ...shared,
       ...reduced.sentences,
       ...(ends ? [endsSentence(columns, ends)] : []),
       ...leftOut(left.infinite, "infinite value", ""),

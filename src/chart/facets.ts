@@ -1,6 +1,6 @@
 import { MOST_ROWS } from "../base/limits.js";
 import { ProbelabError } from "../base/error.js";
-import { columnValues, newTable, pickRows } from "../result/arquero-table.js";
+import { columnValues, pickRows } from "../result/arquero-table.js";
 import { valueKey } from "../result/json.js";
 import { Result, type Value } from "../result/result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
@@ -46,16 +46,11 @@ export function facetDrawings(
 ): Panels {
   checkColumn(result.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const parts = partsOf(result, facet);
+  const most = Math.floor(MOST_ROWS / Math.min(MOST_PANELS, parts.length));
   const drawn = largest(parts, options.y).map(({ name, value, part }) => ({
     name,
     value,
-    part,
-    drawing: drawRows(
-      part,
-      kind,
-      options,
-      Math.floor(MOST_ROWS / Math.min(MOST_PANELS, parts.length)),
-    ),
+    drawing: drawRows(part, kind, options, most),
   }));
   const drawings = drawn.map(({ drawing }) => drawing);
   const [first] = drawings;
@@ -70,14 +65,13 @@ export function facetDrawings(
     );
   }
   const values = drawings.flatMap(({ series }) => series.map(({ value }) => value));
-  const series = chartSeries(
-    values,
-    seriesDimension(result.origin.columns, first.seriesName, values) ?? {
-      order: [],
-      ...otherOf(drawings),
-    },
-    first.seriesName,
-  );
+  // Series of several columns have no dimension of their own.
+  const rest = drawings.flatMap(({ series }) => series).find(({ other }) => other)?.value;
+  const dimension = seriesDimension(result.origin.columns, first.seriesName, values) ?? {
+    order: [],
+    ...(typeof rest === "string" && { other: rest }),
+  };
+  const series = chartSeries(values, dimension, first.seriesName);
   const places = new Map(series.map(({ value }, at) => [valueKey(value), at]));
   const aligned = drawings.map((drawing) => ({
     ...drawing,
@@ -118,11 +112,6 @@ export function facetDrawings(
   };
 }
 
-function otherOf(drawings: readonly Drawing[]): { other?: string } {
-  const rest = drawings.flatMap(({ series }) => series).find(({ other }) => other);
-  return typeof rest?.value === "string" ? { other: rest.value } : {};
-}
-
 interface Part {
   readonly name: string;
   readonly value: Value;
@@ -134,42 +123,30 @@ interface Part {
 function partsOf({ table, origin }: Result, facet: string): Part[] {
   const values = columnValues(table, facet);
   const { dimensions } = origin.columns;
-  const names = table.columnNames().filter((name) => name !== facet);
+  const others = table.select(table.columnNames().filter((name) => name !== facet));
   return chartSeries(values, seriesDimension(origin.columns, facet, values), facet).map(
     ({ value, label, other }) => {
       const key = valueKey(value);
       const rows = values.flatMap((each, row) => (valueKey(each ?? null) === key ? [row] : []));
-      const picked = pickRows(table, rows);
-      const part = newTable(
-        table,
-        names.map((name): [string, unknown] => [name, columnValues(picked, name)]),
-      );
       const kept = dimensions.filter(({ name }) => name !== facet);
       const columns = { ...origin.columns, dimensions: kept };
-      return { name: label, value, other, part: new Result(part, { ...origin, columns }) };
+      const part = new Result(pickRows(others, rows), { ...origin, columns });
+      return { name: label, value, other, part };
     },
   );
 }
 
 /** The parts with the most in them, in their order; the rest, if there is one, stays. */
 function largest(parts: readonly Part[], y: string | undefined): readonly Part[] {
-  if (parts.length <= MOST_PANELS) return parts;
   const size = ({ part, other }: Part): number => {
-    if (other) return Infinity;
-    const measures = part.origin.columns.measures;
-    const added = measures.find(
-      ({ name, additive }) => additive && (y === undefined || name === y),
-    );
-    const counted = added ?? measures.find(({ additive }) => additive);
-    return counted === undefined
-      ? part.numRows()
-      : part.column(counted.name).reduce<number>((sum, n) => sum + Math.abs(Number(n ?? 0)), 0);
+    const counts = part.origin.columns.measures.filter(({ additive }) => additive);
+    const counted = counts.find(({ name }) => name === y) ?? counts[0];
+    const values = counted ? part.column(counted.name) : [];
+    return other ? Infinity : values.reduce<number>((sum, n) => sum + Math.abs(Number(n)), 0);
   };
-  const sizes = new Map(parts.map((part) => [part, size(part)]));
-  const kept = new Set(
-    parts.toSorted((a, b) => sizes.get(b)! - sizes.get(a)!).slice(0, MOST_PANELS),
-  );
-  return parts.filter((part) => kept.has(part));
+  const sized = parts.map((part) => ({ part, size: size(part) || part.part.numRows() }));
+  const kept = sized.toSorted((a, b) => b.size - a.size).slice(0, MOST_PANELS);
+  return parts.filter((part) => kept.some((each) => each.part === part));
 }
 
 /** How many panels stand beside each other, how large each is, and how far apart. */

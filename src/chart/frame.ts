@@ -49,15 +49,8 @@ export interface ChartKind extends Kind {
   horizontal?(this: void, drawing: Drawing, options: DrawOptions): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, frame: Frame): VegaLiteSpec[];
-  /** Layers that give the pointer a row wherever it is, for a kind whose marks don't. */
-  hover?(this: void, frame: Frame): Hover;
-}
-
-/** Invisible layers with a tooltip for the row under the pointer. */
-export interface Hover {
-  readonly layers: readonly VegaLiteSpec[];
-  /** True for layers below the marks, which have tooltips of their own. */
-  readonly under?: true;
+  /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
+  hover?(this: void, frame: Frame, name: string): VegaLiteSpec | undefined;
 }
 
 /** The names of a spec's fields. */
@@ -196,7 +189,6 @@ export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLi
       roles.xKind === "time" ? formatInstantIso(Number(point.x)) : (names?.get(point.x) ?? point.x),
     ...(fields.series !== undefined && { [fields.series]: series[point.series]?.label ?? "" }),
     [fields.y]: point.y,
-    ...(point.count !== undefined && { rows: point.count }),
     ...(point.from !== undefined && { from: formatInstantIso(point.from) }),
     ...(point.low !== undefined && { [fields.low]: point.low, [fields.high]: point.high ?? null }),
     ...point.beside,
@@ -211,6 +203,16 @@ export function pointsBySeries(points: readonly Point[]): Map<number, Point[]> {
     if (own.push(point) === 1) bySeries.set(point.series, own);
   }
   return bySeries;
+}
+
+/** The values between two gaps, or the only ones of their series, which no line or area shows. */
+export function standingAlone(points: readonly Point[]): Point[] {
+  return [...pointsBySeries(points).values()].flatMap((own) =>
+    own.filter(
+      ({ y }, at) =>
+        y !== null && [own[at - 1], own[at + 1]].every((next) => (next?.y ?? null) === null),
+    ),
+  );
 }
 
 /** Incomplete buckets at the edges apart; the complete one beside them is in both parts. */
@@ -236,15 +238,23 @@ export function splitEdges({ points, xs, incomplete }: Drawing): {
   };
 }
 
-const WIDEST_STEP = 24;
-
-/** Pixels between two neighbouring places along x, where they are nearest; at most 24. */
-export function stepWidth({ drawing, domain: [start, end], width }: Frame): number {
-  const xs = drawing.xs.map(Number);
-  if (xs.length < 2 || start === end) return WIDEST_STEP;
-  const gaps = xs.slice(1).map((x, index) => x - (xs[index] ?? 0));
-  const narrowest = gaps.reduce((least, gap) => Math.min(least, gap), end - start);
-  return Math.min(WIDEST_STEP, (narrowest / (end - start)) * width);
+/** The interval of each point as a line from end to end, drawn above its mark. */
+export function intervalLayer(
+  frame: Frame,
+  points: readonly Point[],
+  row: (point: Point) => VegaLiteSpec = (point) => specRow(point, frame),
+  place: VegaLiteSpec = { x: frame.x, color: frame.color },
+): VegaLiteSpec[] {
+  const { fields, y, tooltip } = frame;
+  const known = points.filter(({ low }) => low !== undefined);
+  if (known.length === 0) return [];
+  return [
+    {
+      ...frame.data(known.map(row)),
+      mark: { type: "rule", strokeWidth: 1.5 },
+      encoding: { ...place, y: { ...y, field: fields.low }, y2: { field: fields.high }, tooltip },
+    },
+  ];
 }
 
 // Names that the specs add, and that JavaScript objects already have.

@@ -7,7 +7,7 @@ import type { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import type { Point } from "./draw-rows.js";
 import { pointsBySeries, specRow, type ChartKind, type Frame } from "./frame.js";
-import { words } from "../render/label.js";
+import { lowered, words } from "../render/label.js";
 import type { FlatOptions, HistogramChartOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { resultChart } from "./result-chart.js";
@@ -149,11 +149,6 @@ function prepared(result: Result, options: FlatOptions, bins: Bins) {
       title: options.title ?? (by === "" ? title : `${title}${cumulative ? " by" : " and"} ${by}`),
     },
   };
-}
-
-/** As inside a sentence: `run duration`, but `HTTP errors`. */
-function lowered(text: string): string {
-  return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }
 
 function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLiteSpec[] {

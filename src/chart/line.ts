@@ -1,12 +1,12 @@
+import { ProbelabError } from "../base/error.js";
 import type { Point } from "./draw-rows.js";
-import { bandLayer } from "./extents.js";
-import { pointsBySeries, specRow, splitEdges, type ChartKind, type Frame } from "./frame.js";
-import { nearestPoints } from "./hover.js";
+import { specRow, splitEdges, standingAlone, type ChartKind, type Frame } from "./frame.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 
-// Up to so many points a series has a marker at each; beyond, a few along the line.
+// Up to so many points a series has a marker at each.
 const MARKED_POINTS = 60;
-const SPARSE_MARKERS = 8;
+/** Bands of more series hide each other. */
+const MOST_BANDS = 4;
 
 /** Lines along time or numbers; null is a gap. */
 export const LINE: ChartKind = {
@@ -17,7 +17,7 @@ export const LINE: ChartKind = {
   sized: false,
   categories: false,
   layers,
-  hover: (frame) => ({ layers: [nearestPoints(frame)] }),
+  hover: nearestPoint,
 };
 
 /** The lines, their markers as second cue, incomplete buckets dashed. */
@@ -49,7 +49,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
     mark: { type: "point", filled: true, opacity: 1, size: 42, strokeWidth: 1.5, ...look },
     encoding: { ...encoding, ...(shape && { shape }), tooltip },
   });
-  const marked = sparse ? sparseMarkers(whole) : whole.filter(({ y }) => y !== null);
+  const marked = sparse ? standingAlone(whole) : whole.filter(({ y }) => y !== null);
   const hollow = [...before, ...after].filter(
     ({ x, y }) => drawing.incomplete.has(x) && y !== null,
   );
@@ -61,17 +61,43 @@ function layers(frame: Frame): VegaLiteSpec[] {
   ];
 }
 
-/** Points of each series, spread evenly, staggered among the series; all that stand alone. */
-function sparseMarkers(points: readonly Point[]): Point[] {
-  const bySeries = pointsBySeries(points);
-  return [...bySeries].flatMap(([series, own]) => {
-    const step = Math.max(1, Math.floor(own.length / SPARSE_MARKERS));
-    const first = Math.floor((step * ((series % 7) + 0.5)) / 7);
-    return own.filter(({ y }, index) => {
-      if (y === null) return false;
-      const before = own[index - 1]?.y ?? null;
-      const after = own[index + 1]?.y ?? null;
-      return (bySeries.size > 1 && index % step === first) || (before === null && after === null);
-    });
-  });
+/** A shaded band between the two ends of each point, drawn below its line. @throws ProbelabError for many series. */
+function bandLayer(frame: Frame, faded: boolean): VegaLiteSpec[] {
+  const { drawing, fields, x, y, color } = frame;
+  if (drawing.ends === undefined) return [];
+  if (drawing.series.length > MOST_BANDS) {
+    throw new ProbelabError(
+      `Can't draw bands of ${drawing.series.length} series: they would hide each other; draw a panel for each with facet, or take at most ${MOST_BANDS} with top.`,
+    );
+  }
+  return [
+    {
+      mark: { type: "area", fillOpacity: faded ? 0.1 : 0.2, strokeOpacity: 0 },
+      encoding: { x, y: { ...y, field: fields.low }, y2: { field: fields.high }, color },
+    },
+  ];
+}
+
+/** The row nearest to the pointer: its tooltip, and a ring around its point. */
+function nearestPoint(frame: Frame, name: string): VegaLiteSpec {
+  const { drawing, fields, theme, x, y, tooltip } = frame;
+  const own = [fields.x, ...(fields.series === undefined ? [] : [fields.series])];
+  const select = { type: "point", fields: own, nearest: true, on: "mouseover", clear: "mouseout" };
+  // The same rows as the line's, which a compiled chart holds once.
+  return {
+    ...frame.data(drawing.points.map((point) => specRow(point, frame))),
+    layer: [
+      {
+        transform: [{ filter: `isValid(datum.${fields.y})` }],
+        params: [{ name, select }],
+        mark: { type: "point", opacity: 0 },
+        encoding: { x, y, tooltip },
+      },
+      {
+        transform: [{ filter: { param: name, empty: false } }],
+        mark: { type: "point", filled: false, size: 110, strokeWidth: 1.5, color: theme.text },
+        encoding: { x, y },
+      },
+    ],
+  };
 }

@@ -148,12 +148,6 @@ export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "the
   readonly y?: string;
 };
 
-/** Options of `chart.page`. */
-export interface PageOptions {
-  /** The page's heading; default none. */
-  readonly title?: string;
-}
-
 /** Kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram";
 
@@ -173,7 +167,7 @@ export interface FlatOptions extends Omit<GivenOptions, "x" | "y"> {
   readonly yLabel?: string;
   readonly yFormat?: string;
   readonly yType?: "linear" | "log";
-  readonly zero?: boolean;
+  readonly yZero?: boolean;
 }
 
 /** Options of one drawing. */
@@ -231,7 +225,7 @@ const oneOf = (...values: readonly unknown[]): Rule => ({
 });
 const flag = oneOf(true, false);
 
-type Taker = KindName | "explore" | "change" | "page";
+type Taker = KindName | "explore" | "change";
 const PLOTS = ["line", "area", "bar", "dot"] as const;
 const GRAPHS = [...PLOTS, "histogram"] as const;
 const PICTURES = [...GRAPHS, "heatmap", "change"] as const;
@@ -292,7 +286,7 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     kinds: PLOTS,
   },
   format: { ...format, kinds: ["heatmap"] },
-  title: { ...text, kinds: [...PICTURES, "explore", "page"] },
+  title: { ...text, kinds: [...PICTURES, "explore"] },
   subtitle: { ...text, kinds: [...PICTURES, "explore"] },
   width: { ...pixels, kinds: PICTURES },
   height: { ...pixels, kinds: PICTURES },
@@ -308,22 +302,14 @@ const OWN: Partial<Record<Taker, Readonly<Record<string, Rule>>>> = {
   explore: { y: column },
 };
 
-/** Names of the axes' options in a drawing. */
-const FLAT: Readonly<Record<string, string>> = {
-  "x.label": "xLabel",
-  "y.label": "yLabel",
-  "y.format": "yFormat",
-  "y.type": "yType",
-  "y.zero": "zero",
-};
-
 /** Whether a kind of chart has an option of its own. */
 export function takes(kind: KindName, option: "band" | "interval"): boolean {
   return OPTIONS[option]!.kinds.includes(kind);
 }
 
 /**
- * Checks the options of a chart, and puts those of its axes beside the others.
+ * Checks the options of a chart, and puts those of its axes beside the others: `{ y: { value: "q50",
+ * label: "Seconds" } }` as `{ y: "q50", yLabel: "Seconds" }`.
  *
  * @throws ProbelabError for an option that this kind of chart doesn't know, or a value that it doesn't take.
  */
@@ -333,24 +319,23 @@ export function checkChartOptions(
   action = "draw a chart",
 ): FlatOptions {
   const rules = Object.entries(OPTIONS).filter(([, { kinds }]) => kinds.includes(kind));
-  const flat = isPlain(given) ? flattened(given) : given;
-  checkOptions(flat, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
+  const flat = isPlain(given)
+    ? Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
+        /^[xy]$/.test(name) && isPlain(value)
+          ? Object.entries(value as object).map(([part, inner]: [string, unknown]) => [
+              part === "value" ? name : `${name}.${part}`,
+              inner,
+            ])
+          : [[name, value]],
+      )
+    : undefined;
+  const checked = (flat ? Object.fromEntries(flat) : given) as Record<string, unknown>;
+  checkOptions(checked, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
   return Object.fromEntries(
-    Object.entries(flat).map(([name, value]) => [FLAT[name] ?? name, value as unknown]),
-  );
-}
-
-/** `{ y: { value: "q50", zero: false } }` as `{ y: "q50", "y.zero": false }`. */
-function flattened(given: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
-      /^[xy]$/.test(name) && isPlain(value)
-        ? Object.entries(value as object).map(([part, inner]: [string, unknown]) => [
-            part === "value" ? name : `${name}.${part}`,
-            inner,
-          ])
-        : [[name, value]],
-    ),
+    Object.entries(checked).map(([name, value]) => [
+      name.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
   );
 }
 

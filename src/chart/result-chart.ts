@@ -12,23 +12,14 @@ import { namesWidth } from "./axes.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import type { Panels } from "../render/fluid.js";
 import { label, wrap } from "../render/label.js";
-import { withHover, type HoverView } from "./hover.js";
-import { cleanText, counted } from "../base/text.js";
+import { cleanText } from "../base/text.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { type VegaLiteSpec, SCHEMA, themeConfig, type ThemeName } from "../render/theme.js";
 import { themeOf, usualTheme } from "./look.js";
-import { originRecord } from "../render/origin/origin-record.js";
+import { originRecord } from "../render/origin.js";
 import type { ChartRows } from "../render/save.js";
-import {
-  chartSentences,
-  describe,
-  noDataSentence,
-  subtitleLine,
-  titleSentence,
-} from "./sentences.js";
+import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
 import { chartSeries } from "./series.js";
-import { NOTES_MARK } from "../render/svg.js";
-import { withZoom } from "./zoom.js";
 
 const NO_DATA_SIZE = 13;
 const NO_DATA_LINE = 18;
@@ -71,52 +62,93 @@ export function drawnResult(
   live: (file: VegaLiteSpec) => VegaLiteSpec;
   colors: Frame["colors"];
 } {
-  if (kind.sized && (options.zero === false || options.yType === "log")) {
+  if (kind.sized && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
   }
   const { origin } = result;
   const drawn = options.facet === undefined ? alone : inPanels;
-  const { drawing, named, body, view, hovered, sentences, widest, panels, horizontal, rows } =
-    drawn(result, kind, options);
-  const title = options.title ?? said?.title(named) ?? titleSentence(named, origin);
-  const told = chartSentences(drawing, origin, options.title !== undefined, kind.faded, [
+  const { drawing, named, body, hovered, sentences, widest, panels, horizontal, rows } = drawn(
+    result,
+    kind,
+    options,
+  );
+  const title = options.title ?? said?.title(named) ?? titleSentence(named);
+  // A finding's title says what it is over.
+  const spanned = said !== undefined && options.title === undefined;
+  const told = chartSentences(drawing, origin, spanned, kind.faded, [
     ...(said?.told ?? []),
     ...sentences,
     ...(kind.notes?.(drawing, origin) ?? []),
-    ...(options.zero === false ? ["The vertical axis does not begin at zero."] : []),
+    ...(options.yZero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
-  // Where no place is kept for the notes' mark, all of them are in the subtitle.
-  const { lines, notes } =
-    view === undefined ? { lines: wrap(told, widest, 12), notes: [] } : subtitleLine(told, widest);
-  const layer = view && notes.length > 0 && [...view.layer, notesMark(view, notes)];
-  const own = wrap([cleanText(options.subtitle ?? "", 2_000)], widest, 12);
   const spec = wholeSpec(origin, {
     title,
     widest,
     theme: options.theme,
-    notes,
-    subtitle: [...own, ...(said?.lines(widest) ?? []), ...lines],
+    subtitle: [options.subtitle ?? "", (said?.lines(widest) ?? []).join(" "), told.join(" ")],
     described: (text) =>
       said
         ? cleanText(`${text}. ${said.sentence}`, 4_000)
         : describe(drawing, origin, text, kind.title, told),
     reductions: [...(said?.told ?? []), ...drawing.sentences, ...sentences],
-    body: { ...body, ...(layer && { layer }) },
+    body,
     bounds: horizontal,
     ...(panels && { panels }),
   });
-  const live = (file: VegaLiteSpec): VegaLiteSpec => {
-    const hover = withHover(file, kind, hovered);
-    return view !== undefined && kind.hover ? withZoom(hover, view) : hover;
-  };
+  const live = (file: VegaLiteSpec): VegaLiteSpec => withHover(file, kind, hovered);
   return { spec, rows, live, colors: hovered[0]!.view.colors };
+}
+
+/** A view, and the number of layers that its kind made; annotations, with tooltips of their own, come after them. */
+interface HoverView {
+  readonly view: Frame;
+  readonly layers: number;
+}
+
+/** A spec with the layers that only a pointer meets. */
+function withHover(spec: VegaLiteSpec, kind: ChartKind, views: readonly HoverView[]): VegaLiteSpec {
+  const hovered = (plot: VegaLiteSpec, at: number): VegaLiteSpec => {
+    const { view, layers } = views[at]!;
+    const known = view.drawing.points.some(({ y }) => y !== null);
+    const added = known ? kind.hover?.(view, `probelab_nearest${at}`) : undefined;
+    if (added === undefined) return plot;
+    return { ...plot, layer: (plot["layer"] as VegaLiteSpec[]).toSpliced(layers, 0, added) };
+  };
+  const panels = spec["concat"] as VegaLiteSpec[] | undefined;
+  return panels
+    ? { ...spec, concat: panels.map(hovered) }
+    : withLegend(hovered(spec, 0), views[0]!.view.fields.series);
+}
+
+/** A spec whose legend keeps the series that is clicked, and fades the others. */
+function withLegend(spec: VegaLiteSpec, series: string | undefined): VegaLiteSpec {
+  if (series === undefined) return spec;
+  const param = "probelab_series";
+  let bound = false;
+  const fading = (layer: VegaLiteSpec): VegaLiteSpec => {
+    const { color } = (layer["encoding"] ?? {}) as { color?: VegaLiteSpec };
+    if (layer["layer"]) return { ...layer, layer: (layer["layer"] as VegaLiteSpec[]).map(fading) };
+    if (color?.["field"] !== series) return layer;
+    const { opacity = 1 } = layer["mark"] as { opacity?: number };
+    const select = { type: "point", fields: [series], toggle: "true" };
+    const params = bound ? {} : { params: [{ name: param, select, bind: "legend" }] };
+    bound = true;
+    const faded = { condition: { param, value: opacity }, value: 0.15 * opacity };
+    return {
+      ...layer,
+      ...params,
+      encoding: { ...(layer["encoding"] as object), opacity: faded },
+    };
+  };
+  return { ...spec, layer: (spec["layer"] as VegaLiteSpec[]).map(fading) };
 }
 
 /** Title, texts and theme around the plots of a picture. */
 interface Around {
   readonly title: string;
+  /** Paragraphs. */
   readonly subtitle: readonly string[];
   /** Pixels of the title's lines. */
   readonly widest: number;
@@ -125,7 +157,6 @@ interface Around {
   described(this: void, title: string): string;
   /** Rows and values that were left out, a sentence each. */
   readonly reductions: readonly string[];
-  readonly notes?: readonly string[];
   /** Whether the title is aligned with the names left of the plot. */
   readonly bounds?: boolean;
   /** Widths of its views, but for that of the title's lines. */
@@ -135,22 +166,25 @@ interface Around {
 
 /** A whole specification. */
 export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
-  const { subtitle, widest, notes = [], bounds, panels, body } = around;
+  const { widest, bounds, panels, body } = around;
   const theme = themeOf(around.theme);
   const title = cleanText(around.title, 300);
+  const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
   return {
     $schema: SCHEMA,
     description: around.described(title),
     usermeta: {
-      probelab: originRecord(origin, around.reductions),
-      ...(notes.length > 0 && { notes }),
+      probelab: originRecord(origin, around.reductions, title),
+      texts: { text: [title], subtitle },
       ...(panels && { panels: { lines: widest, ...panels } }),
     },
     background: theme.background,
     padding: 12,
     title: {
       text: wrap([title], widest, 16, 700),
-      ...(subtitle.length > 0 && { subtitle }),
+      ...(subtitle.length > 0 && {
+        subtitle: subtitle.flatMap((text) => wrap([text], widest, 12)),
+      }),
       ...(bounds && { frame: "bounds" }),
     },
     ...body,
@@ -164,8 +198,6 @@ interface Drawn {
   /** The same with the panels' column among its series, for the title. */
   readonly named: Drawing;
   readonly body: VegaLiteSpec;
-  /** Missing where there is no room for the mark of the notes. */
-  readonly view?: Frame & { readonly layer: readonly VegaLiteSpec[] };
   readonly hovered: readonly HoverView[];
   readonly sentences: readonly string[];
   /** Pixels of the title's lines: it may reach over the legend. */
@@ -193,7 +225,6 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
     named: drawing,
     horizontal,
     body: { width, height, layer },
-    ...(!horizontal && { view: { ...view, layer } }),
     hovered: [{ view, layers: layer.length - annotations.layers.length }],
     sentences: annotations.sentences,
     widest:
@@ -334,28 +365,6 @@ function raised(y: VegaLiteSpec, height: number): VegaLiteSpec {
 /** Where the Result has no row to draw. */
 function axesAlone({ x, y }: Frame): VegaLiteSpec {
   return { data: { values: [] }, mark: "point", encoding: { x, y } };
-}
-
-/** The notes that don't fit the subtitle, as a tooltip of their number; files have them below the picture. */
-function notesMark({ theme, y }: Frame, notes: readonly string[]): VegaLiteSpec {
-  const { titleY } = y.axis as { titleY: number };
-  const tooltip = notes.map((_, at) => ({
-    field: `note${at}`,
-    type: "nominal",
-    title: `${at + 1}`,
-  }));
-  return {
-    name: NOTES_MARK,
-    data: { values: [Object.fromEntries(notes.map((note, at) => [`note${at}`, note]))] },
-    mark: {
-      type: "text",
-      text: `+ ${counted(notes.length, "note")}`,
-      align: "right",
-      baseline: "bottom",
-      color: theme.muted,
-    },
-    encoding: { x: { value: "width" }, y: { value: titleY }, tooltip },
-  };
 }
 
 /** "No data", with the Result's first note as the reason, in the middle of the plot. */

@@ -4,11 +4,11 @@ import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
-import type { Drawing } from "./draw-rows.js";
-import { heading, label, specText, words, wrap } from "../render/label.js";
+import type { Drawing, Point } from "./draw-rows.js";
+import { heading, label, words } from "../render/label.js";
 
-/** `Measurements per week by version, 2026-02-01 to 2026-05-01 UTC`. */
-export function titleSentence(drawing: Drawing, origin: Origin): string {
+/** `Measurements per week by version`. */
+export function titleSentence(drawing: Drawing): string {
   const { roles, every, series } = drawing;
   const what = roles.measure?.label ?? heading(roles.y);
   const along = roles.xKind === "category" ? words(roles.x) : every;
@@ -18,7 +18,7 @@ export function titleSentence(drawing: Drawing, origin: Origin): string {
     ...(series.length > 0 ? roles.series.map((name) => words(name)) : []),
   ].join(" and ");
   const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
-  return [`${what}${per}${by === "" ? "" : ` by ${by}`}`, ...originSpan(origin)].join(", ");
+  return `${what}${per}${by === "" ? "" : ` by ${by}`}`;
 }
 
 /** The filter and the time that were asked for, where known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
@@ -39,7 +39,8 @@ export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[]
 export function chartSentences(
   drawing: Drawing,
   origin: Origin,
-  titled: boolean,
+  /** Whether the range and the filter stand in the title. */
+  spanned: boolean,
   faded: string,
   added: readonly string[],
 ): string[] {
@@ -54,7 +55,7 @@ export function chartSentences(
     (note) => dates.length === 0 || !dates.every((date) => note.includes(date)),
   );
   const all = [
-    ...(titled ? spanSentence(origin) : []),
+    ...(spanned ? [] : spanSentence(origin)),
     ...empty,
     ...incompleteSentence(
       drawing,
@@ -89,23 +90,6 @@ function incompleteSentence(
   return [`The ${which} incomplete (${faded}).`];
 }
 
-/**
- * A subtitle of one line: as many sentences as it holds, whole, of the first what it holds. The rest
- * are the chart's notes: under a picture in a file, behind the pointer where the chart is live.
- */
-export function subtitleLine(
-  sentences: readonly string[],
-  width: number,
-): { readonly lines: readonly string[]; readonly notes: readonly string[] } {
-  const clean = sentences.map((text) => cleanText(text, 2_000)).filter((text) => text !== "");
-  const [first = "", ...more] = wrap(clean, width, SUBTITLE_SIZE);
-  if (more.length === 0) return { lines: first === "" ? [] : [first], notes: [] };
-  let whole = clean.length;
-  while (whole > 0 && clean.slice(0, whole).join(" ").length > first.length) whole--;
-  const line = whole === 0 ? `${first} …` : clean.slice(0, whole).join(" ");
-  return { lines: [specText(line)], notes: clean.slice(whole) };
-}
-
 /** Says why a chart is empty, with the Result's first note. */
 export function noDataSentence({ notes: [first], range }: Origin): string {
   if (first !== undefined) return `No data: ${first}`;
@@ -113,7 +97,6 @@ export function noDataSentence({ notes: [first], range }: Origin): string {
 }
 
 const DESCRIBED = 8;
-const SUBTITLE_SIZE = 12;
 
 /** A description of the data and of all notes, for those who can't see the picture. */
 export function describe(
@@ -124,31 +107,24 @@ export function describe(
   sentences: readonly string[],
 ): string {
   const { points, series, roles, xs, every } = drawing;
-  const place = (x: number | string): string =>
-    roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
-  const number = (value: number | null): string => grouped(Number(value?.toPrecision(4)));
+  const told = ({ x, y }: Point): string => {
+    const place = roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
+    return `${grouped(Number(y?.toPrecision(4)))} (${place})`;
+  };
   const total = series.length || 1;
   const steps =
-    every === undefined
-      ? counted(xs.length, "place")
-      : counted(xs.length, bucketNoun(every, false), bucketNoun(every, true));
+    every === undefined ? ["place"] : [false, true].map((many) => bucketNoun(every, many));
   const said = Array.from({ length: Math.min(total, DESCRIBED) }, (_, index) => {
     const own = points.filter((point) => point.series === index && point.y !== null);
-    const [first, last] = [own[0], own.at(-1)];
-    if (!first || !last) return `${series[index]?.label ?? roles.y}: no data.`;
+    const name = series[index]?.label ?? label(roles.y);
+    const [first] = own;
+    if (first === undefined) return `${name}: no data.`;
     const low = own.reduce((a, b) => (Number(b.y) < Number(a.y) ? b : a));
     const high = own.reduce((a, b) => (Number(b.y) > Number(a.y) ? b : a));
-    return `${series[index]?.label ?? label(roles.y)}: from ${number(first.y)} (${place(first.x)}) to ${number(last.y)} (${place(last.x)}), lowest ${number(low.y)} (${place(low.x)}), highest ${number(high.y)} (${place(high.x)}).`;
+    return `${name}: from ${told(first)} to ${told(own.at(-1)!)}, lowest ${told(low)}, highest ${told(high)}.`;
   });
   if (total > DESCRIBED) said.push(`And ${total - DESCRIBED} more series.`);
-  const columns = [roles.x, ...roles.series, roles.y].map((name) => label(name)).join(", ");
-  const size = `${steps}, ${counted(total, "series", "series")}`;
-  return cleanText(
-    [
-      `${kind}: ${title}. ${measureTitle(drawing)}, ${size}.`,
-      ...[...said, ...sentences],
-      `Columns: ${columns}.`,
-    ].join(" "),
-    6_000,
-  );
+  const size = `${counted(xs.length, steps[0]!, steps[1])}, ${counted(total, "series", "series")}`;
+  const head = `${kind}: ${title}. ${measureTitle(drawing)}, ${size}.`;
+  return cleanText([head, ...said, ...sentences].join(" "), 6_000);
 }

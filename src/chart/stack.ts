@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { words } from "../render/label.js";
+import { lowered, words } from "../render/label.js";
 
 /** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
 export function stacked(drawing: Drawing): Drawing {
@@ -45,7 +45,7 @@ export function shares(drawing: Drawing): Drawing {
       ...roles,
       measure: {
         name,
-        label: `${label}, share`,
+        label: `Share of ${lowered(label)}`,
         unit: "share",
         additive: true,
         missing: "zero",

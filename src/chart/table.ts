@@ -1,15 +1,63 @@
+import { checkOptions, type Rules } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
 import { redactTexts } from "../base/redact.js";
-import { checkOptions } from "../base/check-options.js";
-import type { Origin } from "../result/origin.js";
+import { cleanText, counted, grouped } from "../base/text.js";
+import { valueWords } from "../result/column-words.js";
+import { zoneOf, type Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
-import type { Result } from "../result/result.js";
-import { resultOf } from "./check-result.js";
-import { originRecord } from "../render/origin/origin-record.js";
+import { pickRows } from "../result/arquero-table.js";
+import { Result, type Value } from "../result/result.js";
+import { sortedRows } from "../result/sort-rows.js";
+import { formatInstant } from "../time/time-zone.js";
+import { heading, label } from "../render/label.js";
+import { originRecord } from "../render/origin.js";
 import { chartPage } from "../render/page/page.js";
+import { resultOf } from "./check-result.js";
+import type { Column, ColumnOf } from "./options.js";
+import { checkColumn, list } from "./roles.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
-import type { ColumnOf } from "./options.js";
-import { TABLE_RULES, tableModel, type TableOptions } from "./table-model.js";
-import { tableHtml, tableMarkdown } from "../render/table-outputs.js";
+import { originSpan, spanSentence } from "./sentences.js";
+import {
+  tableHtml,
+  tableMarkdown,
+  type TableCell,
+  type TableModel,
+} from "../render/table-outputs.js";
+
+/** Options of `table`. */
+export interface TableOptions<C extends string = string> {
+  /** Columns with a bar in each cell; those in a list of their own share a scale. Default: none. */
+  readonly bars?: readonly (Column<C> | readonly Column<C>[])[] | true;
+  /** Columns to show, in order; default all. */
+  readonly columns?: readonly Column<C>[];
+  /** Default: number of rows and the range. */
+  readonly caption?: string;
+  /** Rows to show, default 100, at most 4,999. */
+  readonly limit?: number;
+  /** Column to sort by: numbers the largest first, texts, versions and times the first first; what holds the rest is last. */
+  readonly sort?: Column<C>;
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+/** Checks of the options of a table. */
+const TABLE_RULES = {
+  bars: {
+    fits: (value) =>
+      value === true ||
+      (Array.isArray(value) && value.every((group) => isText(group) || isTexts(group))),
+    pass: 'a list of columns, ["runs", ["q10", "q50"]], or true',
+  },
+  columns: { fits: isTexts, pass: 'a list of columns, ["t", "runs"]' },
+  caption: { fits: isText, pass: "a text" },
+  limit: {
+    fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_ROWS,
+    pass: "a whole number under 5,000",
+  },
+  sort: { fits: isText, pass: "the name of a column" },
+} satisfies Rules<TableOptions>;
 
 /** A table: a value that a notebook shows. */
 export class Table {
@@ -41,14 +89,14 @@ export class Table {
     return tableHtml(this.model);
   }
 
-  /** Markdown, bars as block characters. */
+  /** Markdown, without bars. */
   get markdown(): string {
     return tableMarkdown(this.model);
   }
 
   /**
    * Writes the table, in the format of the path's extension: `.html` (a page, offline, with where it comes
-   * from), `.md` (bars as block characters), `.csv` or `.parquet` (the rows shown, typed, with the origin in
+   * from), `.md` (without bars), `.csv` or `.parquet` (the rows shown, typed, with the origin in
    * the metadata). The file is written whole or not at all; folders are made.
    *
    * @param target a path, or a file: URL.
@@ -100,4 +148,166 @@ export function table<R extends RowsGiven>(
 /** A bare Result as a notebook shows it: its first 20 rows, how many there are, the range, what was left out. */
 export function resultHtml(result: Result): string {
   return tableHtml(tableModel(result, { limit: 20 }));
+}
+
+// Numbers that name something, such as an AS or a process, are no amounts.
+const NAMING = /(?:asn|id|year|port|code)$/i;
+
+/** @throws ProbelabError for an unknown column or none at all, or a bar for what isn't a number of zero or more. */
+export function tableModel(
+  given: Result,
+  options: TableOptions,
+): TableModel & { readonly data: ChartRows } {
+  const result = sortedBy(given, options.sort);
+  const { columns: meaning, reductions, notes } = result.origin;
+  const names = options.columns ?? result.columnNames();
+  if (options.columns?.length === 0) {
+    throw new ProbelabError(
+      `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames().slice(0, 2))}, or leave columns out for all.`,
+    );
+  }
+  const scales = barScales(result, options.bars);
+  for (const name of names) checkColumn(result.columnNames(), name, "show a table: ");
+  const columnOf = (name: string): string =>
+    meaning.dimensions.find((each) => each.name === name)?.of ?? name;
+  const isDimension = (name: string): boolean =>
+    meaning.dimensions.some((each) => each.name === name);
+  const shown = Math.min(options.limit ?? 100, result.numRows());
+  const zone = zoneOf(result.origin);
+  const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
+  const every = names.map((name) => result.column(name));
+  const columns = names.map((name, index) => {
+    const values = every[index]!;
+    const measure = meaning.measures.find((each) => each.name === name);
+    const isTime = name === meaning.time?.name || values.some((value) => value instanceof Date);
+    const number = !isTime && values.some(isNumber);
+    const dimension = isDimension(name);
+    const grouped = measure !== undefined || !(dimension || NAMING.test(name));
+    const share = measure?.unit === "share";
+    const write = number ? numberWriter(values.filter(isNumber), share, grouped) : undefined;
+    const scale = scales.get(name);
+    const cells = values.slice(0, shown).map((value): TableCell => {
+      if (value === null || value === undefined) return { text: dimension ? label(null) : "–" };
+      if (value instanceof Date) {
+        const part = name === meaning.time?.name && incomplete.has(value.getTime());
+        return { text: `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}` };
+      }
+      const named = valueWords(columnOf(name), value);
+      const text = write && isNumber(named) ? write(named) : label(named, 500);
+      if (scale === undefined) return { text };
+      return { text, bar: scale === 0 ? 0 : Number(value) / scale };
+    });
+    const unit = measure?.unit === "s" ? " (s)" : "";
+    const inZone = isTime ? ` (${zone})` : "";
+    return {
+      title: `${measure === undefined ? heading(name) : label(measure.label)}${unit}${inZone}`,
+      number,
+      cells,
+    };
+  });
+  const heads = names.findIndex((name) => name !== meaning.time?.name && !isDimension(name));
+  const all = counted(result.numRows(), "row");
+  const rest = result.numRows() - shown;
+  return {
+    caption: cleanText(options.caption ?? [all, ...originSpan(result.origin)].join(", "), 300),
+    columns,
+    heads: heads < 0 ? names.length : heads,
+    data: {
+      names,
+      rows: Array.from({ length: shown }, (_, row) => every.map((column) => column[row])),
+    },
+    rows: Array.from({ length: shown }, (_, row) =>
+      columns.map(({ cells }) => cells[row] ?? { text: "" }),
+    ),
+    notes: [
+      ...(rest > 0 ? [`${grouped(shown)} of ${all} shown.`] : []),
+      ...(options.caption === undefined ? [] : spanSentence(result.origin)),
+      ...reductions,
+      ...notes,
+    ].map((note) => cleanText(note, 2_000)),
+  };
+}
+
+/** The rows by a column, what holds the rest last. */
+function sortedBy(result: Result, name: string | undefined): Result {
+  if (name === undefined) return result;
+  checkColumn(result.columnNames(), name, "show a table with sort: ");
+  const values = result.column(name);
+  const descending = values.some(isNumber);
+  const rests = result.origin.columns.dimensions.flatMap(({ name: of, other }) =>
+    other === undefined ? [] : [result.column(of).map((value) => value === other)],
+  );
+  const isRest = result.column(name).map((_, row) => rests.some((rest) => rest[row]));
+  const rows = sortedRows([{ name, values }], values.length, descending);
+  const order = [...rows.filter((row) => !isRest[row]), ...rows.filter((row) => isRest[row])];
+  return new Result(pickRows(result.table, order), result.origin);
+}
+
+/** The value of a full bar, for each column with bars. */
+function barScales(result: Result, bars: TableOptions["bars"]): Map<string, number> {
+  const groups =
+    bars === true
+      ? result.origin.columns.measures.map(({ name }) => [name])
+      : (bars ?? []).map((group) => [group].flat());
+  const scales = new Map<string, number>();
+  for (const group of groups) {
+    let largest = 0;
+    for (const name of group) {
+      checkColumn(result.columnNames(), name, "show a table with bars: ");
+      for (const value of result.column(name)) {
+        if (value === null || value === undefined) continue;
+        const number = isNumber(value) ? Number(value) : NaN;
+        if (!(number >= 0) || number === Infinity) {
+          throw new ProbelabError(
+            `Can't draw a bar for ${label(value, 60)} in column ${JSON.stringify(name)}: bars show finite numbers from zero up; leave the column out of bars.`,
+          );
+        }
+        largest = Math.max(largest, number);
+      }
+    }
+    for (const name of group) scales.set(name, largest);
+  }
+  return scales;
+}
+
+function isNumber(value: Value): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+const MOST_DECIMALS = 6;
+
+// Writes the numbers of a column: with the same decimals, three or four digits of the largest, or
+// all with an exponent where that needs too many. Of whole numbers every digit is written, of
+// bigint too. What isn't zero never reads as zero: what would be is `<0.01` or `>-0.01`.
+function numberWriter(
+  values: readonly (number | bigint)[],
+  share: boolean,
+  grouped: boolean,
+): (value: number | bigint) => string {
+  const numbers = values.map(Number);
+  const largest = numbers.filter(Number.isFinite).reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  const whole = numbers.every((value) => Number.isInteger(value));
+  const wanted = whole || largest >= 100 ? 0 : 2 - Math.floor(Math.log10(largest || 1));
+  // Two digits of the largest are enough.
+  if (!share && wanted > MOST_DECIMALS + 1) {
+    return (value) =>
+      Number(value) === 0 ? "0" : Number(value).toExponential(2).replace(/^-/, "−");
+  }
+  const decimals = share ? 1 : Math.min(MOST_DECIMALS, wanted);
+  const numberFormat = new Intl.NumberFormat("en-US", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    useGrouping: grouped,
+  });
+  const unit = share ? " %" : "";
+  const least = numberFormat.format(10 ** -decimals);
+  return (value) => {
+    const amount = share ? Number(value) * 100 : value;
+    // Minus zero is zero.
+    if (Number(amount) === 0) return `${numberFormat.format(0)}${unit}`;
+    // With the minus sign of the axes.
+    const text = numberFormat.format(amount).replace("-", "−");
+    if (/[^−0.,]/.test(text)) return `${text}${unit}`;
+    return `${amount < 0 ? ">−" : "<"}${least}${unit}`;
+  };
 }

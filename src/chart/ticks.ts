@@ -14,26 +14,17 @@ export interface Ticks {
   readonly majorFormat: string;
 }
 
-interface Step {
-  readonly every: Bucket;
-  /** True for days that are counted from the first of each month. */
-  readonly monthly?: true;
-}
-
 const SIZES: Record<Unit, readonly number[]> = {
   second: [1, 2, 5, 10, 15, 30],
   minute: [1, 5, 10, 15, 30],
   hour: [1, 2, 3, 6, 12],
-  day: [1, 2, 4],
+  day: [1],
   week: [1, 2],
   month: [1, 2, 3, 6],
   year: [1, 2, 5, 10, 20, 50],
 };
-const STEPS: Step[] = (Object.keys(SIZES) as Unit[]).flatMap((unit) =>
-  SIZES[unit].map((count) => ({
-    every: bucketName({ count, unit }),
-    ...(unit === "day" && count > 1 && { monthly: true as const }),
-  })),
+const STEPS: Bucket[] = (Object.keys(SIZES) as Unit[]).flatMap((unit) =>
+  SIZES[unit].map((count) => bucketName({ count, unit })),
 );
 
 /** What the second line of a label names, for steps of a unit. */
@@ -55,19 +46,19 @@ export function timeTicks(
   every?: Bucket,
 ): Ticks {
   const span = end - start;
-  if (every === undefined && span <= SHORTEST) return fractionTicks(start, end, most);
   const usable = stepsFrom(every ?? "second");
-  const starts = ({ every, monthly }: Step): number[] =>
-    monthly
-      ? daysBetween(start, end, stepOf(every).count, timeZone)
-      : startsBetween(start, end, every, timeZone);
-  const rough = usable.findIndex((each) => span / usualLength(each.every) <= most - 1);
+  const starts = (each: Bucket): number[] => startsBetween(start, end, each, timeZone);
+  const rough = usable.findIndex((each) => span / usualLength(each) <= most - 1);
   const fits = rough < 0 ? usable.length - 1 : rough;
   // One label alone shows no scale: the next finer step, where its labels are as few as may be.
   const finer = fits > 0 && starts(usable[fits]!).length < 2 ? starts(usable[fits - 1]!) : [];
   const step = usable[finer.length >= 2 && finer.length <= most ? fits - 1 : fits]!;
   const at = starts(step);
-  const unit = stepOf(step.every).unit;
+  if (every === undefined && at.length < 2) {
+    const format = "%H:%M:%S.%L";
+    return { at: [start, end], major: [start], format, majorFormat: "%b %-d, %Y" };
+  }
+  const unit = stepOf(step).unit;
   const larger = LARGER_UNIT[unit];
   const key = (instant: number): string => {
     const date = zoned(instant, timeZone).toPlainDate().toString();
@@ -83,20 +74,9 @@ export function timeTicks(
   return { at, major, format, majorFormat };
 }
 
-/** Milliseconds of the longest axis whose labels are parts of seconds. */
-const SHORTEST = 2_000;
-
-function fractionTicks(start: number, end: number, most: number): Ticks {
-  const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
-  const step = sizes.find((size) => (end - start) / size <= most - 1) ?? SHORTEST;
-  const at: number[] = [];
-  for (let tick = Math.ceil(start / step) * step; tick <= end; tick += step) at.push(tick);
-  return { at, major: at.slice(0, 1), format: "%H:%M:%S.%L", majorFormat: "%b %-d, %Y" };
-}
-
 // The steps that labels of such buckets may have: of several units the step itself, and twice that;
 // then the calendar's, where their labels stand at starts of buckets or are far fewer than these.
-function stepsFrom(every: Bucket): Step[] {
+function stepsFrom(every: Bucket): Bucket[] {
   const { count, unit } = stepOf(every);
   const length = usualLength(every);
   const own = (count === 1 ? [] : [every, bucketName({ count: 2 * count, unit })]).filter((each) =>
@@ -105,10 +85,9 @@ function stepsFrom(every: Bucket): Step[] {
   const shorter = own.length === 0 ? length : usualLength(own.at(-1)!) + 1;
   const larger = STEPS.filter(
     (each) =>
-      usualLength(each.every) >= shorter &&
-      (isMultiple(each.every, every) || usualLength(each.every) >= 3 * length),
+      usualLength(each) >= shorter && (isMultiple(each, every) || usualLength(each) >= 3 * length),
   );
-  return [...own.map((each) => ({ every: each })), ...larger];
+  return [...own, ...larger];
 }
 
 /** The starts of a zone's steps in a span, as milliseconds. */
@@ -117,20 +96,6 @@ function startsBetween(start: number, end: number, every: Bucket, timeZone: stri
   let tick = bucketStart(new Date(Math.ceil(start)), every, timeZone);
   for (; tick.getTime() <= end; tick = nextBucket(tick, every, timeZone)) {
     if (tick.getTime() >= start) at.push(tick.getTime());
-  }
-  return at;
-}
-
-function daysBetween(start: number, end: number, days: number, timeZone: string): number[] {
-  const at: number[] = [];
-  const day = zoned(start, timeZone).startOfDay();
-  let tick = day.subtract({ days: (day.day - 1) % days });
-  while (tick.epochMilliseconds <= end) {
-    if (tick.epochMilliseconds >= start) at.push(tick.epochMilliseconds);
-    const later = tick.add({ days });
-    // A lone last day of a month would crowd the label of the first.
-    const room = later.daysInMonth - later.day >= days / 2;
-    tick = later.month === tick.month && room ? later : tick.with({ day: 1 }).add({ months: 1 });
   }
   return at;
 }
@@ -149,24 +114,17 @@ export function zoneExpression(
   timeZone: string,
   [start, end]: readonly [number, number],
 ): string {
-  const offset = zoneOffset(instant, timeZone, [start, end]);
-  const shifted = offset === "0" ? instant : `+${instant} + (${offset})`;
-  return `utcFormat(${shifted}, ${JSON.stringify(format)})`;
-}
-
-/** A Vega expression of a zone's offset at an instant of a span, in milliseconds. */
-export function zoneOffset(
-  instant: string,
-  timeZone: string,
-  [start, end]: readonly [number, number],
-): string {
-  let at = Temporal.Instant.fromEpochMilliseconds(Math.round(start)).toZonedDateTimeISO(timeZone);
-  const parts: string[] = [];
-  for (;;) {
-    const offset = String(at.offsetNanoseconds / 1e6);
+  let offset = "";
+  for (let at = zoned(start, timeZone); ;) {
+    const own = at.offsetNanoseconds / 1e6;
     const next = at.getTimeZoneTransition("next");
-    if (next === null || next.epochMilliseconds > end) return [...parts, offset].join("");
-    parts.push(`+${instant} < ${next.epochMilliseconds} ? ${offset} : `);
+    if (next === null || next.epochMilliseconds > end) {
+      offset += own;
+      break;
+    }
+    offset += `+${instant} < ${next.epochMilliseconds} ? ${own} : `;
     at = next;
   }
+  const shifted = offset === "0" ? instant : `+${instant} + (${offset})`;
+  return `utcFormat(${shifted}, ${JSON.stringify(format)})`;
 }

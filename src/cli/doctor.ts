@@ -26,7 +26,7 @@ const MARKS = { ok: "ok    ", advice: "advice", failure: "FAILED" };
 
 /** `probelab doctor` */
 export const doctorCommand = new Command("doctor")
-  .description("Check Node, kernel, Jupyter, database and tables, and say what to do")
+  .description("Check kernel, Jupyter, database and tables, and say what to do")
   .addHelpText("after", "\nExits with 1 if a check failed; advice is no failure.")
   .action(async () => {
     for await (const { name, state, found, remedy } of checks()) {
@@ -39,18 +39,9 @@ export const doctorCommand = new Command("doctor")
   });
 
 async function* checks(): AsyncGenerator<Check, void, undefined> {
-  yield checkNode();
   yield await checkKernel();
   yield await checkJupyter();
   for (const role of ["measurements", "logs", "testHelpers"] as const) yield await checkTable(role);
-}
-
-/** Node 20.19 is the first that loads ES modules by `require`, which cells need. */
-function checkNode(): Check {
-  const { node: found } = process.versions;
-  const [major = 0, minor = 0] = found.split(".").map(Number);
-  if (major > 20 || (major === 20 && minor >= 19)) return { name: "Node", state: "ok", found };
-  return { name: "Node", state: "failure", found, remedy: "Install Node 20.19 or newer." };
 }
 
 /** The output of a command of Jupyter; empty where it has none. */

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { readFile, stat } from "node:fs/promises";
 import { ProbelabError } from "../base/error.js";
-import { originEntries } from "../render/origin/origin-words.js";
-import { readOrigins, type FoundOrigin } from "../render/origin/read-origins.js";
+import { originEntries, readOrigins } from "../render/origin.js";
+import type { Json } from "../result/json.js";
 import { inertJson, line, sqlText } from "./terminal.js";
 
 /** Larger than any export; the whole file is held in memory. */
@@ -14,11 +14,11 @@ export const originCommand = new Command("origin")
   .argument("<files...>", "SVG, PNG or HTML files of charts")
   .option("--json", "print the records as JSON")
   .action(async (files: string[], flags: { readonly json?: true }) => {
-    const records: ({ file: string } & FoundOrigin)[] = [];
+    const records: { file: string; origin: Readonly<Record<string, Json>> }[] = [];
     for (const file of files) {
       try {
         const origins = readOrigins(await content(file));
-        records.push(...origins.map((origin) => ({ file, ...origin })));
+        records.push(...origins.map((origin) => ({ file, origin })));
         if (flags.json) continue;
         process.stdout.write(`${line(file)}\n${origins.map(originText).join("\n")}\n`);
       } catch (error) {
@@ -48,11 +48,13 @@ async function content(path: string): Promise<Buffer> {
  * An origin for a reader at a terminal: the SQL whole and as it was sent, anything else cut to 2,000
  * characters a line. What would steer the terminal is spelled out.
  */
-export function originText({ title, origin }: FoundOrigin): string {
+export function originText(origin: Readonly<Record<string, Json>>): string {
   const lines = originEntries(origin).flatMap(([name, texts]) =>
     name === "SQL"
       ? ["  SQL", sqlText(texts[0] ?? "")]
       : texts.map((text, at) => `  ${(at === 0 ? name : "").padEnd(12)}${line(text)}`),
   );
-  return `${[...(title === undefined ? [] : [`  ${line(title)}`]), ...lines].join("\n")}\n`;
+  const { title } = origin;
+  const head = typeof title === "string" && title !== "" ? [`  ${line(title)}`] : [];
+  return `${[...head, ...lines].join("\n")}\n`;
 }

@@ -5,10 +5,12 @@ import { sendGauge, statsdServer } from "../base/statsd.js";
 import { checkBaseUrl } from "../test-lists/fetch.js";
 import { COUNTRY_WIDE, type TestList } from "../test-lists/test-list.js";
 import { testLists } from "../test-lists/test-lists.js";
+import { DAY, LENGTHS, readSpan } from "../time/span.js";
 import { userInterrupt } from "./terminal.js";
 
 interface Flags {
   readonly country: readonly string[];
+  /** In milliseconds. */
   readonly every: number;
   readonly baseUrl?: string;
   readonly statsd?: string;
@@ -17,10 +19,10 @@ interface Flags {
 const testList = new Command("test-list")
   .description("poll test lists and report the churn of their first 100 URLs, until stopped")
   .requiredOption("--country <codes>", "countries, such as GE,IT,US", countryList)
-  .option("--every <duration>", "time between polls: 30s, 10m, 1h", duration, 600)
+  .option("--every <span>", "time between polls: 30s, 10min, 1h; default: 10 minutes", every)
   .option("--base-url <url>", "the API's address (default: PROBELAB_API)")
   .option("--statsd <host:port>", "send gauges there over UDP")
-  .action(watchTestList);
+  .action(({ every = 600_000, ...flags }: Flags) => watchTestList({ ...flags, every }));
 
 /** `probelab watch test-list`: polls until it is interrupted. */
 export const watchCommand = new Command("watch")
@@ -34,13 +36,12 @@ async function watchTestList(flags: Flags): Promise<void> {
   if (flags.statsd !== undefined) statsdServer(flags.statsd);
   console.log(COUNTRY_WIDE);
   const lists = new Map<string, TestList>();
-  const step = flags.every * 1000;
   for (let due = Date.now(); !signal.aborted;) {
     for (const country of flags.country) {
       if (!signal.aborted) await poll(country, lists, flags, signal);
     }
     // A round that took longer than a step leaves the steps out that it ran over.
-    due += step * Math.max(1, Math.ceil((Date.now() - due) / step));
+    due += flags.every * Math.max(1, Math.ceil((Date.now() - due) / flags.every));
     await sleep(due - Date.now(), undefined, { signal }).catch(() => undefined);
   }
   console.log("Stopped.");
@@ -57,34 +58,31 @@ async function poll(
   signal: AbortSignal,
 ): Promise<void> {
   const when = `${new Date().toISOString().slice(0, 19).replace("T", " ")} UTC  ${country}`;
-  const noNumber = (why: string) => console.error(`${when}  no number: ${why}`);
   const before = lists.get(country);
   lists.delete(country);
   try {
-    const list = await testLists.fetch({
-      ...(baseUrl !== undefined && { baseUrl }),
-      country,
-      // A poll must end before the next one is due.
-      retries: every >= 60 ? 3 : 0,
-      signal,
-    });
+    // A poll must end before the next one is due.
+    const retries = every >= 60_000 ? 3 : 0;
+    const list = await testLists.fetch({ country, retries, signal, ...(baseUrl && { baseUrl }) });
     lists.set(country, list);
-    if (before === undefined) return noNumber("no list of the poll before to compare with");
-    const churn = testLists.churn(before, list);
-    if (churn === null) return noNumber("both lists are empty");
+    const churn = before === undefined ? null : testLists.churn(before, list);
+    if (before === undefined || churn === null) {
+      const why = before ? "both lists are empty" : "no list of the poll before to compare with";
+      return console.error(`${when}  no number: ${why}`);
+    }
     const { added, removed, union } = testLists.changes(before, list);
     console.log(
       `${when}  churn ${churn.toFixed(1)} % (${added.length} in, ${removed.length} out, of ${union})`,
     );
-    if (statsd === undefined) return;
     const gauge = `probelab.test_list.churn.${country}`;
+    if (statsd === undefined) return;
     await sendGauge(statsd, gauge, Number(churn.toFixed(4))).catch((error: Error) => {
       console.error(error.message);
     });
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof ProbelabError)) throw error;
-    noNumber(error.message);
+    console.error(`${when}  no number: ${error.message}`);
   }
 }
 
@@ -94,14 +92,9 @@ function countryList(text: string): readonly string[] {
   throw new InvalidArgumentError("Write two letters each, such as GE,IT,US.");
 }
 
-const SECONDS = { s: 1, m: 60, h: 3600 } as const;
-
-/** Seconds of 30s, 10m or 1h. */
-function duration(text: string): number {
-  const [, digits, unit] = /^(\d{1,5})([smh])$/.exec(text) ?? [];
-  const seconds = Number(digits) * SECONDS[(unit ?? "s") as keyof typeof SECONDS];
-  if (!(seconds >= 1 && seconds <= 86_400)) {
-    throw new InvalidArgumentError("Write a duration such as 30s, 10m or 1h, a day at most.");
-  }
-  return seconds;
+function every(text: string): number {
+  const span = readSpan(text);
+  const length = span === undefined ? 0 : span.count * LENGTHS[span.unit];
+  if (length >= 1_000 && length <= DAY) return length;
+  throw new InvalidArgumentError("Write a span such as 30s, 10min or 1h, a day at most.");
 }

@@ -28,6 +28,4 @@ export interface Reduced {
   readonly sentences: readonly string[];
   /** The Result with this table, its origin telling what was done (step of time, order of series). */
   readonly result: Result;
-  /** Name of the column that counts the rows of a bin, where points were binned. */
-  readonly countColumn?: string;
 }

@@ -24,11 +24,9 @@ export interface DownsampleOptions {
   readonly maxRows?: number;
   /** Width of the picture in pixels, default 1,000. */
   readonly width?: number;
-  /** Height of the picture in pixels, default 400. */
-  readonly height?: number;
 }
 
-const OPTIONS = ["x", "y", "series", "maxRows", "width", "height"];
+const OPTIONS = ["x", "y", "series", "maxRows", "width"];
 
 /**
  * Reduces a table to the rows that draw the same line: the first, last, lowest and highest of each pixel
@@ -59,7 +57,6 @@ export function downsample<Row extends object>(
     typeof options.y === "object" ? options.y : { value: options.y };
   const maxRows = checkCount(options.maxRows ?? MOST_ROWS, "maxRows", MOST_ROWS);
   const width = checkCount(options.width ?? 1_000, "width", 100_000);
-  const height = checkCount(options.height ?? 400, "height", 100_000);
   const x = numericColumn(table, options.x).values;
   const y = heightColumn(table, value, yType);
   const from = table.numRows();
@@ -71,10 +68,10 @@ export function downsample<Row extends object>(
     );
   }
   const [start, end] = extent(series);
-  const line = reduceLines(series, { start, end, width, height, yType }, maxRows);
+  const line = reduceLines(series, { start, end, width }, maxRows);
   const rows = series.flatMap(({ rows }, i) => [...line.kept[i]!].map((place) => rows[place]!));
   const smaller = pickRows(table, Int32Array.from(rows).sort());
   if (!(data instanceof Result)) return smaller;
-  const sentence = lineSentence(from, rows.length, line.tolerance);
+  const sentence = lineSentence(from, rows.length, line.slices, width);
   return data.with<Row>(smaller, { reductions: [...data.origin.reductions, sentence] });
 }

@@ -1,8 +1,9 @@
+import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
 import type { Result } from "../result/result.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { reduceLineChart } from "./reduce-line-chart.js";
-import { reducePoints } from "./reduce-points.js";
 import { reduceStacks } from "./reduce-stacks.js";
 import { checkCount } from "./series.js";
 
@@ -10,7 +11,7 @@ export type { ChartPlan, Reduced } from "./chart-plan.js";
 
 /**
  * The rows of a Result that a chart can draw: lines that draw the same picture, with rows where buckets
- * are missing; areas and bars by a coarser bucket, the smallest series merged; points counted in bins.
+ * are missing; areas and bars by a coarser bucket.
  *
  * @throws ProbelabError where it can't be reduced truthfully, with what to change.
  */
@@ -20,5 +21,7 @@ export function reduceForChart(result: Result, plan: ChartPlan): Reduced {
   if (plan.mark === "area" || plan.mark === "bar") return reduceStacks(result, plan, maxRows);
   if (plan.mark === "line") return reduceLineChart(result, plan, maxRows);
   if (result.numRows() <= maxRows) return { table: result.table, sentences: [], result };
-  return reducePoints(result, plan, maxRows);
+  throw new ProbelabError(
+    `Can't draw ${counted(result.numRows(), "row")} as dots, a chart takes fewer than 5,000: count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram.`,
+  );
 }

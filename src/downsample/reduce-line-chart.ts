@@ -32,20 +32,17 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
     return { table: whole, sentences: [], result: result.with(whole, { columns: origin.columns }) };
   }
   const [start, end] = extent(series);
-  const { width, height = 400, yType = "linear" } = plan;
-  const line = reduceLines(series, { start, end, width, height, yType }, maxRows);
+  const line = reduceLines(series, { start, end, width: plan.width }, maxRows);
   const reduced = drawnTable(table, plan, x.dates, series, line.kept);
-  const sentences = [lineSentence(table.numRows(), reduced.numRows(), line.tolerance)];
+  const sentences = [lineSentence(table.numRows(), reduced.numRows(), line.slices, plan.width)];
   const reductions = [...origin.reductions, ...sentences];
   return { table: reduced, sentences, result: result.with(reduced, { reductions }) };
 }
 
 /** Says how the rows of a line were reduced. */
-export function lineSentence(before: number, after: number, tolerance: number): string {
-  const drawn = `${counted(before, "row")} drawn as ${grouped(after)}`;
-  if (tolerance === 0) return `${drawn}: first, last, lowest and highest of each pixel column.`;
-  const pixels = tolerance < 1 ? "a pixel" : counted(Math.ceil(tolerance), "pixel");
-  return `${drawn}, which no line misses by more than ${pixels}; the lowest and highest of each stay.`;
+export function lineSentence(before: number, after: number, slices: number, width: number): string {
+  const each = slices < width ? `of ${grouped(slices)} equal slices` : "of each pixel column";
+  return `${counted(before, "row")} drawn as ${grouped(after)}: first, last, lowest and highest ${each}.`;
 }
 
 /** Rows (of number −1) where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */

@@ -11,7 +11,7 @@ import { numericColumn, seriesCodes } from "./series.js";
 
 const TIMES = [2, 5, 10, 20, 50, 100];
 
-/** Areas and bars: added up by the next coarser bucket that fits, then the smallest series merged. */
+/** Areas and bars: added up by the next coarser bucket that fits. */
 export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): Reduced {
   const { table, origin } = result;
   const { time } = origin.columns;
@@ -26,7 +26,7 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
     throw refusal(
       plan,
       rows,
-      `only the buckets of a question can be added up, and ${JSON.stringify(plan.x)} has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.dot or chart.line`,
+      `only the buckets of a question can be added up, and ${JSON.stringify(plan.x)} has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.line`,
     );
   }
   const starts = new Set(numericColumn(table, plan.x).values);
@@ -49,23 +49,21 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
       `values of ${JSON.stringify(plan.y)} can't be added up, only counts can; ask again with ${remedy}`,
     );
   }
-  const room = Math.floor(maxRows / bucketCount(every));
-  if (fits === undefined && (plan.series === undefined || room < 2)) {
+  if (fits === undefined) {
     throw refusal(
       plan,
       rows,
-      `${counted(bucketCount(every), "bucket")} of ${counted(keys.length, "series", "series")} don't fit even by ${every}; ask for a shorter range`,
+      `${counted(bucketCount(every), "bucket")} of ${counted(keys.length, "series", "series")} don't fit even by ${every}; ask for a shorter range or fewer series (top)`,
     );
   }
-  const rest = fits === undefined ? smallestSeries(result, plan, room - 1) : undefined;
-  const reduced = addedUp(result, plan, (at) => startIn(every, at), rest);
-  const sentences = [
-    every !== time.every &&
-      `${counted(rows, "row")} by ${time.every}, added up by ${every} to ${grouped(reduced.numRows())}.`,
-    rest &&
-      `${rest.label}: the ${grouped(rest.merged.size)} smallest of ${counted(keys.length, "series", "series")}.`,
-  ].filter((sentence) => typeof sentence === "string");
-  const columns = addedUpColumns(origin, plan, every, rest);
+  const reduced = addedUp(result, plan, (at) => startIn(every, at));
+  const sentences =
+    every === time.every
+      ? []
+      : [
+          `${counted(rows, "row")} by ${time.every}, added up by ${every} to ${grouped(reduced.numRows())}.`,
+        ];
+  const columns = addedUpColumns(origin, plan, every);
   return {
     table: reduced,
     sentences,
@@ -90,52 +88,20 @@ function refusal(plan: ChartPlan, rows: number, why: string): ProbelabError {
   );
 }
 
-/** The series that go into "other". */
-interface Rest {
-  readonly merged: ReadonlySet<unknown>;
-  /** What the merged series is called. */
-  readonly label: string;
-  /** The series that are left, in their order, the label last. */
-  readonly order: readonly (string | null)[];
-}
-
-/** All series but the `keep` largest, by their sum of y; the earlier one of equal sums stays. */
-function smallestSeries(result: Result, { series, y }: ChartPlan, keep: number): Rest {
-  const { codes, keys } = seriesCodes(result.table, series);
-  const { values } = numericColumn(result.table, y);
-  const sums = new Float64Array(keys.length);
-  for (let row = 0; row < codes.length; row++) {
-    if (Number.isFinite(values[row]!)) sums[codes[row]!]! += values[row]!;
-  }
-  const dimension = result.origin.columns.dimensions.find(({ name }) => name === series);
-  const label = dimension?.other ?? "other";
-  // A row that held the rest before belongs to the rest now.
-  const ranked = [...keys.keys()]
-    .filter((code) => keys[code] !== label)
-    .sort((a, b) => sums[b]! - sums[a]! || a - b);
-  const merged = new Set(ranked.slice(keep).map((code) => keys[code]));
-  if (keys.includes(label)) merged.add(label);
-  const order = (dimension?.order ?? (keys as (string | null)[])).filter((key) => !merged.has(key));
-  return { merged, label, order: [...order, label] };
-}
-
 // In order of time, then of the series' first rows; null where all values are missing.
 function addedUp(
   { table, origin }: Result,
   plan: ChartPlan,
   startOf: (at: number) => number,
-  rest: Rest | undefined,
 ): ColumnTable {
   const { values } = numericColumn(table, plan.x);
   const { codes, keys } = seriesCodes(table, plan.series);
-  const seriesOf = keys.map((key, code) => (rest?.merged.has(key) ? keys.length : code));
-  const labels = [...keys, rest?.label];
   const starts = new Map([...new Set(values)].filter(isFinite).map((at) => [at, startOf(at)]));
   const groups = new Map<string, { start: number; series: number; rows: number[] }>();
   for (let row = 0; row < values.length; row++) {
     const start = starts.get(values[row]!);
     if (start === undefined) continue;
-    const series = seriesOf[codes[row]!]!;
+    const series = codes[row]!;
     const key = `${start} ${series}`;
     const group = groups.get(key);
     if (group) group.rows.push(row);
@@ -144,7 +110,7 @@ function addedUp(
   const sorted = [...groups.values()].sort((a, b) => a.start - b.start || a.series - b.series);
   const columns: [string, unknown[]][] = [[plan.x, sorted.map(({ start }) => new Date(start))]];
   if (plan.series !== undefined) {
-    columns.push([plan.series, sorted.map(({ series }) => labels[series])]);
+    columns.push([plan.series, sorted.map(({ series }) => keys[series])]);
   }
   for (const { name } of origin.columns.measures.filter(({ additive }) => additive)) {
     const measured = numericColumn(table, name).values;
@@ -157,12 +123,7 @@ function addedUp(
   return newTable(table, columns);
 }
 
-function addedUpColumns(
-  origin: Origin,
-  plan: ChartPlan,
-  every: Bucket,
-  rest: Rest | undefined,
-): Origin["columns"] {
+function addedUpColumns(origin: Origin, plan: ChartPlan, every: Bucket): Origin["columns"] {
   const { columns, range } = origin;
   const before = (columns.time?.incomplete ?? []).map(
     (start) => +bucketStart(start, every, zoneOf(origin)),
@@ -173,11 +134,7 @@ function addedUpColumns(
   const incomplete = [...new Set([...before, ...now])].sort((a, b) => a - b);
   return {
     time: { name: plan.x, every, incomplete: incomplete.map((ms) => new Date(ms)) },
-    dimensions: columns.dimensions
-      .filter(({ name }) => name === plan.series)
-      .map((dimension) =>
-        rest ? { ...dimension, order: rest.order, other: rest.label } : dimension,
-      ),
+    dimensions: columns.dimensions.filter(({ name }) => name === plan.series),
     measures: columns.measures.filter(({ additive }) => additive),
   };
 }

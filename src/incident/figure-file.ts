@@ -4,7 +4,7 @@ import { ProbelabError } from "../base/error.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
 import { redact } from "../base/redact.js";
 import { mapTexts } from "../mask/mask.js";
-import { redactedJson } from "../render/origin/origin-record.js";
+import { redactedJson } from "../render/origin.js";
 import { columnValues } from "../result/arquero-table.js";
 import { fromTaggedJson, toTaggedJson } from "../result/json.js";
 import type { Origin } from "../result/origin.js";

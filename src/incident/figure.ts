@@ -4,7 +4,7 @@ import { drawRecipe } from "../chart/chart.js";
 import { Chart } from "../chart/chart-value.js";
 import type { Recipe } from "../chart/options.js";
 import { table, Table } from "../chart/table.js";
-import type { TableOptions } from "../chart/table-model.js";
+import type { TableOptions } from "../chart/table.js";
 import { mapTexts, maskResult, type Change } from "../mask/mask.js";
 import { words } from "../render/label.js";
 import { fromTaggedJson, toTaggedJson, type Json } from "../result/json.js";

@@ -6,7 +6,7 @@ import { redact } from "../base/redact.js";
 import { Chart } from "../chart/chart-value.js";
 import { writeFolder } from "../files/write-folder.js";
 import { mapTexts, maskOf, versionsOf, type Change } from "../mask/mask.js";
-import { originRecord } from "../render/origin/origin-record.js";
+import { originRecord } from "../render/origin.js";
 import { csv } from "../render/save.js";
 import { columnsOf } from "./figure-file.js";
 import { parquet } from "../result/parquet.js";

@@ -148,9 +148,11 @@ function chartOrigin(data: Readonly<Record<string, unknown>>): {
 } {
   for (const type of Object.keys(data).filter((type) => vegaLite.test(type))) {
     const chart = Object(data[type]) as VegaLiteSpec;
-    const { probelab, title = chart["title"] } = Object(chart["usermeta"]) as VegaLiteSpec;
+    const { probelab } = Object(chart["usermeta"]) as VegaLiteSpec;
     const isRecord = typeof probelab === "object" && probelab !== null && !Array.isArray(probelab);
-    if (isRecord) return { title: titleText(title), origin: probelab, chart };
+    if (!isRecord) continue;
+    const { title } = probelab as { title?: unknown };
+    return { title: titleText(title), origin: probelab, chart };
   }
   return { title: "", chart: {} };
 }

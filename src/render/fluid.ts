@@ -1,7 +1,7 @@
 import type { Spec } from "vega";
-import { textWidth, type FontWeight } from "../fonts/shipped-font.js";
+import type { FontWeight } from "../fonts/shipped-font.js";
 import type { VegaLiteSpec } from "./theme.js";
-import { compiledSpec, titleText } from "./svg.js";
+import { compiledSpec } from "./svg.js";
 import { wrap } from "./label.js";
 
 /** Pixels of a picture, with axes and legend: the narrowest that can be read, and as wide as it may grow. */
@@ -103,8 +103,7 @@ export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): 
   const made = new Set(params.map(({ name }) => name));
   return {
     ...withFluidLegends(spec, natural),
-    usermeta: { ...(spec["usermeta"] as object | undefined), title: titleText(spec["title"]) },
-    ...(spec["title"] !== undefined && { title: fluidTitle(spec["title"], own) }),
+    ...(spec["title"] !== undefined && { title: fluidTitle(spec) }),
     // What it has before it is measured: less than the place, which it would hold open.
     ...(panels === undefined
       ? { width: NARROWEST, autosize: { type: "fit-x", contains: "padding" } }
@@ -163,48 +162,28 @@ function isSingle(spec: VegaLiteSpec): boolean {
   );
 }
 
-/** Title and subtitle, wrapped for each width. @param width that for which they are wrapped in the file. */
-function fluidTitle(given: unknown, width: number): unknown {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
-  const title = given as VegaLiteSpec;
-  const lines = (name: "text" | "subtitle", size: number, weight: FontWeight): object => {
-    const own: unknown = title[name];
-    if (!Array.isArray(own) || !own.every((line) => typeof line === "string")) return {};
-    const paragraphs = unwrapped(own, width, size, weight);
-    const wrapped = STEPS.map((step) => {
-      const room = (step - BESIDE_TITLE) * OTHER_FONT;
-      return paragraphs.flatMap((text) => wrap([text], room, size, weight));
-    });
-    const last = JSON.stringify(wrapped.at(-1));
-    const expr = wrapped.reduceRight((wider, lines, at) => {
-      const narrow = JSON.stringify(lines);
-      return at === wrapped.length - 1 || wider === narrow
-        ? narrow
-        : `${PLACE} < ${STEPS[at + 1]} ? ${narrow} : ${wider}`;
-    }, last);
-    return { [name]: expr === last ? wrapped[0] : { expr } };
-  };
-  return { ...title, ...lines("text", 16, 700), ...lines("subtitle", 12, 400) };
+/** The paragraphs of a picture's title and subtitle; they stand in the spec's `usermeta`. */
+export interface Texts {
+  readonly text: readonly string[];
+  readonly subtitle: readonly string[];
 }
 
-/** The paragraphs of wrapped lines: a line ends one where the next word had room. */
-function unwrapped(
-  lines: readonly string[],
-  width: number,
-  size: number,
-  weight: FontWeight,
-): string[] {
-  const paragraphs: string[] = [];
-  lines.forEach((line, at) => {
-    const before = lines[at - 1];
-    const [word = ""] = line.split(" ", 1);
-    if (before === undefined || textWidth(`${before} ${word}`, size, weight) <= width) {
-      paragraphs.push(line);
-    } else {
-      paragraphs.push(`${paragraphs.pop()} ${line}`);
-    }
-  });
-  return paragraphs;
+/** Title and subtitle, wrapped for each width. */
+function fluidTitle({ title, usermeta }: VegaLiteSpec): unknown {
+  const { texts } = (usermeta ?? {}) as { texts?: Texts };
+  if (texts === undefined) return title;
+  const lines = (paragraphs: readonly string[], size: number, weight: FontWeight) => {
+    const wrapped = STEPS.map((step) =>
+      paragraphs.flatMap((text) => wrap([text], (step - BESIDE_TITLE) * OTHER_FONT, size, weight)),
+    );
+    const step = STEPS.slice(1).map((step) => `(${PLACE} >= ${step})`);
+    return { expr: `(${JSON.stringify(wrapped)})[${step.join(" + ")}]` };
+  };
+  return {
+    ...(title as object),
+    text: lines(texts.text, 16, 700),
+    ...(texts.subtitle.length > 0 && { subtitle: lines(texts.subtitle, 12, 400) }),
+  };
 }
 
 /** Legends beside the plot with a part of the width at most, those below it in as many columns as fit. */

@@ -3,11 +3,10 @@ import { createRequire } from "node:module";
 import { buffer, text as textOf } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { ProbelabError } from "../base/error.js";
-import { legalXml } from "../base/xml.js";
 import { cleanText } from "../base/text.js";
 import { fontFiles, fontFolders, fontOptions, needsOtherFont } from "../fonts/shipped-font.js";
 import { resvg } from "./png.js";
-import { layOut, originJson, shownText, svgSize, titleText } from "./svg.js";
+import { shownText } from "./svg.js";
 
 /** Points for each CSS pixel. */
 export const POINTS_PER_PIXEL = 0.75;
@@ -46,33 +45,6 @@ const compiled = compiler.compile({ mainFilePath: resolve(workspace, "main.typ")
 if (compiled.result === null) throw new Error(JSON.stringify(compiled.takeDiagnostics()?.shortDiagnostics));
 process.stdout.write(compiler.pdf(compiled.result));
 `;
-
-const CHART = `
-#let it = json("data.json")
-#set document(title: it.title, date: datetime(..it.date))
-#set page(width: it.width * 1pt, height: it.height * 1pt, margin: 0pt)
-#pdf.attach("origin.json", mime-type: "application/json", relationship: "data", description: it.title)
-#image("chart.svg", width: 100%, alt: it.alt)
-`;
-
-/** A spec as a PDF of one page: vectors, text to select, the origin attached as `origin.json`. */
-export async function pdfPicture(spec: Record<string, unknown>, date: Date): Promise<Buffer> {
-  const svg = await layOut(spec);
-  const { width, height } = svgSize(svg);
-  const title = titleText(spec.title) || "Chart";
-  return typeset({
-    markup: CHART,
-    data: {
-      title: legalXml(title),
-      alt: legalXml(typeof spec.description === "string" ? spec.description : title),
-      date: dateParts(date),
-      width: width * POINTS_PER_PIXEL,
-      height: height * POINTS_PER_PIXEL,
-    },
-    pictures: new Map([["chart.svg", svg]]),
-    origins: new Map([["origin.json", originJson(spec)]]),
-  });
-}
 
 /**
  * A document as PDF, set by Typst: in the shipped font, other scripts in fonts of this machine. The

@@ -1,6 +1,5 @@
 import type * as Resvg from "@resvg/resvg-js";
-import { promisify } from "node:util";
-import { crc32, deflate, deflateSync } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../base/error.js";
 import { collectAfter } from "../base/collect-after.js";
 import { fontOptions } from "../fonts/shipped-font.js";
@@ -23,12 +22,6 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
       `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
     );
   }
-  const png = await drawnSvg(svg, scale);
-  return pngWithText(png, "probelab", originJson(spec), scale, titleText(spec.title));
-}
-
-/** An SVG as a PNG picture without its origin. */
-export async function drawnSvg(svg: string, scale: number): Promise<Buffer> {
   const { renderAsync } = await resvg();
   const image = await renderAsync(svg, {
     fitTo: { mode: "zoom", value: scale },
@@ -36,29 +29,7 @@ export async function drawnSvg(svg: string, scale: number): Promise<Buffer> {
     logLevel: "off",
   });
   collectAfter(image.width * image.height * 4);
-  return encoded(image);
-}
-
-// resvg's own encoder would hold up the thread that cells run on three times as long.
-async function encoded(image: Resvg.RenderedImage): Promise<Buffer> {
-  const { width, height, pixels } = image;
-  const row = width * 4;
-  const lines = Buffer.allocUnsafe((row + 1) * height);
-  for (let y = 0, at = 0; y < height; y++) {
-    at = lines.writeUInt8(0, at); // a line as it is, without a filter
-    at += pixels.copy(lines, at, y * row, (y + 1) * row);
-  }
-  // Its pixels hold colours times their opacity, a PNG the colours.
-  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return image.asPng();
-  const header = Buffer.from([...Array<number>(8).fill(0), 8, 6, 0, 0, 0]); // 8 bits, RGBA
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  return Buffer.concat([
-    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
-    chunk("IHDR", header),
-    chunk("IDAT", await promisify(deflate)(lines, { level: 3, memLevel: 9 })),
-    chunk("IEND", Buffer.alloc(0)),
-  ]);
+  return pngWithText(image.asPng(), "probelab", originJson(spec), scale, titleText(spec.title));
 }
 
 /** The renderer of pixels, an optional package for each platform. @throws ProbelabError where it is missing */

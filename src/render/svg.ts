@@ -4,29 +4,18 @@ import { ProbelabError } from "../base/error.js";
 import { collectAfter } from "../base/collect-after.js";
 import { escapeXml, legalXml, unescapeXml } from "../base/xml.js";
 import { cleanText, textOf } from "../base/text.js";
-import { FONT_FAMILY, needsOtherFont, textWidth } from "../fonts/shipped-font.js";
-import { wrap } from "./label.js";
+import { textWidth } from "../fonts/shipped-font.js";
 import { inertLoader } from "./inert-loader.js";
 
 /** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
 const GARBAGE = 320;
 
-/** The name of the layer that shows a live chart's notes to the pointer; a picture has them below. */
-export const NOTES_MARK = "notes";
-const NOTE_SIZE = 11;
-const NOTE_LINE = 15;
-
 /** The last layout of each spec, and a digest of what the spec said then. */
 const layouts = new WeakMap<object, { readonly digest: string; readonly svg: Promise<string> }>();
 
-/** A spec as an SVG document with title, description and origin; it looks the same in any font. */
-export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
-  return fitText(await layOut(spec));
-}
-
 /**
- * The SVG that the PNG and the PDF of a spec are made of. A spec is laid out once, however many files
- * are made of it; one that was changed since is laid out anew.
+ * A spec as an SVG document with title, description and origin. A spec is laid out once, however many
+ * files are made of it; one that was changed since is laid out anew.
  */
 export function layOut(spec: Record<string, unknown>): Promise<string> {
   const digest = createHash("sha1").update(JSON.stringify(spec)).digest("base64");
@@ -124,14 +113,14 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
   const faults: string[] = [];
   let view: Vega.View | undefined;
   try {
-    const compiled = await compiledSpec(still(spec), faults);
+    const compiled = await compiledSpec(spec, faults);
     const logger = quietLogger(vega, faults);
     const loader = inertLoader as never;
     view = new vega.View(vega.parse(compiled), { renderer: "none", loader, logger });
     const drawn = await view.toSVG();
     collectAfter(drawn.length * GARBAGE);
     if (faults.length > 0) throw new Error(faults[0]);
-    return finish(withNotes(drawn, spec), spec);
+    return finish(drawn, spec);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new ProbelabError(
@@ -141,40 +130,6 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
   } finally {
     view?.finalize();
   }
-}
-
-/** The notes beyond the subtitle, a sentence each. */
-export function notesOf({ usermeta }: Record<string, unknown>): readonly string[] {
-  const { notes } = (usermeta ?? {}) as { notes?: unknown };
-  return Array.isArray(notes) ? notes.map(textOf) : [];
-}
-
-/** The spec without what only a pointer can open. */
-function still(spec: Record<string, unknown>): Record<string, unknown> {
-  if (!Array.isArray(spec.layer)) return spec;
-  const layer = spec.layer.filter(({ name }: { name?: unknown }) => name !== NOTES_MARK);
-  return { ...spec, layer };
-}
-
-/** The picture with the chart's notes below it. */
-function withNotes(svg: string, spec: Record<string, unknown>): string {
-  const notes = notesOf(spec);
-  if (notes.length === 0) return svg;
-  const { width, height } = svgSize(svg);
-  const left = Number(/<g[^>]* transform="translate\(([\d.]+)/.exec(svg)?.[1] ?? 12);
-  const { title } = (spec.config ?? {}) as { title?: { subtitleColor?: string } };
-  const lines = wrap(notes, width - left - 12, NOTE_SIZE).map((line, at) => {
-    const place = `translate(${left},${height + 3 + NOTE_LINE * at})`;
-    return `<text transform="${place}" font-family="${FONT_FAMILY}" font-size="${NOTE_SIZE}px" fill="${title?.subtitleColor ?? "#57606a"}">${escapeXml(line)}</text>`;
-  });
-  const tall = height + NOTE_LINE * lines.length;
-  return svg
-    .replace(
-      ` height="${height}" viewBox="0 0 ${width} ${height}"`,
-      ` height="${tall}" viewBox="0 0 ${width} ${tall}"`,
-    )
-    .replace(`<rect width="${width}" height="${height}"`, `<rect width="${width}" height="${tall}"`)
-    .replace(/<\/svg>\s*$/, () => `${lines.join("")}</svg>`);
 }
 
 function finish(drawn: string, spec: Record<string, unknown>): string {
@@ -217,39 +172,6 @@ function ownIds(svg: string): string {
 /** True for the weights that the shipped font draws bold. */
 function isBold(weight: string | number | null | undefined): boolean {
   return weight === "bold" || weight === "bolder" || Number(weight) >= 600;
-}
-
-const TEXT = /<text((?: [\w:-]+="[^"]*")*)>(.*?)<\/text>/gs;
-const LINE = /<tspan(?: x="0" dy="([^"]*)")?>(.*?)<\/tspan>/gs;
-
-// A picture of Vega's whose texts are as wide as they were laid out, in whatever font: with a wider
-// one than the shipped they would run over the legend and the edge. Each line becomes a text of its
-// own, as Firefox knows the length of no part of one.
-function fitText(svg: string): string {
-  return svg.replace(TEXT, (whole, attributes: string, content: string) => {
-    const size = Number.parseFloat(attribute(attributes, "font-size") ?? "");
-    if (attribute(attributes, "font-family") !== FONT_FAMILY || !(size > 0)) return whole;
-    const weight = isBold(attribute(attributes, "font-weight")) ? 700 : 400;
-    const fitted = (line: string, down: number): string => {
-      const shown = unescapeXml(line).replace(/\s+/g, " ").trim();
-      const width = Math.round(textWidth(shown, size, weight) * 100) / 100;
-      // Left open where it can't be measured.
-      const fixed = shown.length > 1 && width > 0 && !needsOtherFont(shown);
-      const length = fixed ? ` textLength="${width}" lengthAdjust="spacingAndGlyphs"` : "";
-      return `<text${moved(attributes, down)}${length}>${line}</text>`;
-    };
-    const lines = [...content.matchAll(LINE)];
-    if (lines.length === 0) return fitted(content, 0);
-    let down = 0;
-    return lines.map(([, dy = "0", line = ""]) => fitted(line, (down += Number(dy)))).join("");
-  });
-}
-
-function moved(attributes: string, down: number): string {
-  if (down === 0) return attributes;
-  return attribute(attributes, "transform") === undefined
-    ? `${attributes} transform="translate(0,${down})"`
-    : attributes.replace(/( transform="[^"]*)"/, `$1 translate(0,${down})"`);
 }
 
 function attribute(attributes: string, name: string): string | undefined {

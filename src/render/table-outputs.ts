@@ -72,18 +72,14 @@ function htmlBar({ bar }: TableCell): string {
   return ` <img alt="" width="${BAR_WIDTH}" height="10" src="data:image/svg+xml,${svg}"/>`;
 }
 
-const BAR_CHARACTERS = 10;
-const NO_BREAK = "\u00a0";
-const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-
-/** A table as GitHub-flavoured Markdown, bars as block characters. */
+/** A table as GitHub-flavoured Markdown, without bars. */
 export function tableMarkdown({ caption, columns, rows, notes }: TableModel): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
   return [
     caption === "" ? "" : `${markdownText(caption)}\n\n`,
     line(columns.map(({ title }) => markdownText(title))),
     line(columns.map(({ number }) => (number ? "--:" : ":--"))),
-    ...rows.map((cells) => line(cells.map(markdownCell))),
+    ...rows.map((cells) => line(cells.map(({ text }) => markdownText(text)))),
     ...(notes.length > 0 ? [`\n${notes.map(markdownText).join(" ")}\n`] : []),
   ].join("");
 }
@@ -96,14 +92,4 @@ export function markdownText(text: string): string {
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;");
-}
-
-/** A cell's text; beside a bar it is a number, which no line may break in. */
-function markdownCell({ text, bar }: TableCell): string {
-  if (bar === undefined) return markdownText(text);
-  const eighths = Math.round(bar * BAR_CHARACTERS * 8);
-  const blocks = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
-  // Filled up, so that bars begin below each other in a right-aligned column.
-  const rest = "\u2003".repeat(Math.max(0, BAR_CHARACTERS - Math.ceil(eighths / 8)));
-  return `${markdownText(text).replaceAll(" ", NO_BREAK)}${NO_BREAK}${blocks}${rest}`;
 }

@@ -14,11 +14,7 @@ import {
 } from "../../src/index.js";
 import { GAP } from "../../src/chart/explore/views.js";
 import { label } from "../../src/render/label.js";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { jupyterEnvironment } from "../jupyter/jupyter.js";
-import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
 import { ownDatabase } from "../support/own-database.js";
-import { frontends, isThere, OpenFrontend } from "./frontend.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
 const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
@@ -175,7 +171,7 @@ async function answers(
     value === null
       ? "none"
       : measure.measure === "share"
-        ? `${(100 * value).toFixed(2)}%`
+        ? `${(100 * value).toFixed(2)} %`
         : value.toLocaleString("en-US");
   const ask = async (more: object): Promise<Record<string, unknown>[]> => {
     const span = between(day(from).start, day(until).end, zone);
@@ -295,43 +291,3 @@ describe.skipIf(browserMissing)(`chart.explore in a browser${missingNote}`, () =
     },
   );
 });
-
-for (const frontend of frontends.filter(({ name }) => name !== "the classic Notebook")) {
-  const there = isThere(frontend);
-  const note = there ? "" : " (skipped: it or Chromium is missing)";
-  describe.skipIf(!there)(`chart.explore in ${frontend.name}${note}`, () => {
-    const environment = jupyterEnvironment();
-    let folder: Awaited<ReturnType<typeof notebookFolder>>;
-    let opened: OpenFrontend | undefined;
-    beforeAll(async () => {
-      folder = await notebookFolder();
-      await installKernel(environment);
-    });
-    afterEach(async () => {
-      await opened?.close();
-      opened = undefined;
-    });
-    afterAll(() => folder.remove());
-
-    const once = { timeout: 400_000, retry: 1 };
-    test("a cell's figure shows what the same questions answer", once, async () => {
-      await writeCells(folder.path, [
-        `import { between, chart, connect } from "probelab";
-const lab = await connect({ measurements: ${JSON.stringify(own.url)}, logs: ${JSON.stringify(own.url)} });
-const range = between(new Date(${+range.start}), new Date(${+range.end}), { timeZone: "Europe/Rome" });
-chart.explore(await lab.measurements.explore({ range, every: "day", by: ${JSON.stringify(BY)} }))`,
-      ]);
-      opened = await OpenFrontend.open(frontend, folder.path, "test.ipynb", environment);
-      const { page } = opened;
-      await frontend.run(page);
-      // What pops up in the corner stands beside the figure then.
-      await page.setViewportSize({ width: 1600, height: 1300 });
-      const drawing = page.locator(".vega-embed canvas").first();
-      await drawing.waitFor({ timeout: 120_000 });
-      await drawing.scrollIntoViewIfNeeded();
-      const tooltip = page.locator("#vg-tooltip-element.visible");
-      const figure = new Figure(page, drawing, tooltip, BARS);
-      await drive(figure, count(), frontend.name.replaceAll(" ", "-").toLowerCase());
-    });
-  });
-}

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import type { MimeBundle } from "../../src/base/mime-bundle.js";
-import { between, chart } from "../../src/index.js";
+import { chart } from "../../src/index.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
 import { versionSummary, weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
@@ -131,53 +131,6 @@ for (const frontend of frontends) {
         expect(counts).toEqual(["1", "2", "*"]);
         await frontend.interrupt(page);
         await interrupted.waitFor({ timeout: 10_000 });
-      },
-    );
-
-    test.skipIf(frontend.name === "the classic Notebook")(
-      "the pointer tells the nearest row, a drag zooms along time, a double click shows all",
-      once,
-      async () => {
-        const range = between("2025-01-01", "2026-04-01");
-        const days = chart.line(weeklyCounts({ range, every: "day" }), {
-          color: null,
-          y: "measurements",
-        });
-        await writeOutputs(folder.path, [await mimeBundle(days)]);
-        opened = await OpenFrontend.open(frontend, folder.path, "charts.ipynb", environment);
-        const { page } = opened;
-        await page.setViewportSize({ width: 1400, height: 1000 });
-        const canvas = page.locator(".vega-embed canvas");
-        await canvas.waitFor({ timeout: 60_000 });
-        await canvas.scrollIntoViewIfNeeded();
-        // Until it is as wide as its place.
-        await expect.poll(async () => (await canvas.boundingBox())!.width).toBeGreaterThan(900);
-        const { x, y, width, height } = (await canvas.boundingBox())!;
-        const place = (part: number): [number, number] => [
-          x + 100 + part * (width - 130),
-          y + height * 0.6,
-        ];
-        const told = page.locator("#vg-tooltip-element.visible td.value").first();
-        const day = async (part: number): Promise<number> => {
-          await page.mouse.move(...place(part));
-          await told.waitFor({ timeout: 10_000 });
-          return Date.parse((await told.textContent())!) / 86_400_000;
-        };
-        const [early, late] = [await day(0.1), await day(0.9)];
-        const perPart = (late - early) / 0.8;
-        expect(perPart).toBeGreaterThan(300);
-        await page.mouse.move(...place(0.4));
-        await page.mouse.down();
-        await page.mouse.move(...place(0.5), { steps: 4 });
-        await page.mouse.move(...place(0.6), { steps: 4 });
-        await page.mouse.up();
-        const zoomed = async (): Promise<number> => (await day(0.9)) - (await day(0.1));
-        await expect.poll(zoomed, { timeout: 20_000 }).toBeLessThan(0.3 * perPart);
-        expect(Math.abs((await day(0.5)) - (early + 0.4 * perPart))).toBeLessThan(10);
-        const name = frontend.name.replaceAll(" ", "-").toLowerCase();
-        await page.screenshot({ path: join(pictures, `${name}-zoom.png`) });
-        await page.mouse.dblclick(...place(0.5));
-        await expect.poll(zoomed, { timeout: 20_000 }).toBeGreaterThan(0.7 * perPart);
       },
     );
 

@@ -22,7 +22,11 @@ function numbered(texts: readonly string[]): Result {
 /** Drawn once for all the paths that it takes. */
 function once(chart: Chart): Drawable {
   let svg: Promise<string> | undefined;
-  return { spec: chart.spec, svg: () => (svg ??= chart.svg()) };
+  return {
+    spec: chart.spec,
+    screenSpec: () => Promise.resolve(chart.spec),
+    svg: () => (svg ??= chart.svg()),
+  };
 }
 
 /** The payloads as values: series, categories, and every channel of a spec of one's own. */

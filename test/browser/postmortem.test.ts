@@ -58,40 +58,6 @@ describe.skipIf(browserMissing)(`postmortem.html in Chromium${missingNote}`, () 
     await page.screenshot({ path: join(pictures, "postmortem.png"), fullPage: true });
   });
 
-  test.each([390, 320])("is as wide as a phone of %i pixels", async (width) => {
-    const { page, seen } = await open({
-      viewport: { width, height: 844 },
-      isMobile: true,
-      hasTouch: true,
-    });
-    await drawnFigures(page);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-    const small = await page.evaluate<number>(
-      "Math.min(...[...document.querySelectorAll('main p:not(:has(small)), main li, main td')].filter((one) => one.offsetParent).map((one) => parseFloat(getComputedStyle(one).fontSize)))",
-    );
-    expect(small).toBeGreaterThanOrEqual(12);
-    await page.screenshot({ path: join(pictures, `postmortem-${width}.png`), fullPage: true });
-    expect(seen).toEqual([]);
-  });
-
-  test("without JavaScript the pictures show", async () => {
-    const { page, seen } = await open({ javaScriptEnabled: false });
-    const shown = page.locator("#figure-1 .probelab-picture svg");
-    expect((await shown.boundingBox())?.width).toBeGreaterThan(100);
-    await page.screenshot({ path: join(pictures, "postmortem-still.png"), fullPage: true });
-    expect(seen).toEqual([]);
-  });
-
-  test("is light where the reader's system is dark, as its charts are", async () => {
-    const { page } = await open({ colorScheme: "dark" });
-    await drawnFigures(page);
-    const colours = await page.evaluate<string[]>(
-      "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.documentElement).backgroundColor, getComputedStyle(document.body).color]",
-    );
-    expect(colours).toContain("rgb(255, 255, 255)");
-    await page.screenshot({ path: join(pictures, "postmortem-dark.png"), fullPage: true });
-  });
-
   test("prints every chart whole, and no page beside the paper", async () => {
     const { page, seen } = await open();
     await drawnFigures(page);

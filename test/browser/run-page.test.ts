@@ -94,11 +94,4 @@ describe.skipIf(browserMissing)(`the page of a headless run in Chromium${missing
       .poll(async () => (await sizes()).every(([drawing = 0, place = 0]) => drawing <= place))
       .toBe(true);
   });
-
-  test("shows the pictures without JavaScript", async () => {
-    const options = { javaScriptEnabled: false };
-    const { page, seen } = await browser.open(await pageOf(CHARTS), "still.html", options);
-    expect(await page.locator(".probelab-picture img:visible").count()).toBe(CHARTS.length);
-    expect(seen).toEqual([]);
-  });
 });

@@ -23,22 +23,12 @@ describe("defaults from the Result", () => {
     expect(layer?.encoding.color?.field).toBe("software_version");
   });
 
-  test("the title is a sentence with the range", () => {
-    expect(title(chart.area(weeklyCounts()))).toBe(
-      "Measurements per week by version, 2026-02-01 to 2026-05-01 UTC",
-    );
+  test("the title is a sentence; the range stands below it", () => {
+    expect(title(chart.area(weeklyCounts()))).toBe("Measurements per week by version");
     expect(title(chart.line(weeklyDurations(), { y: "q50" }))).toBe(
-      "Run duration, median, by week and version, 2026-02-01 to 2026-05-01 UTC",
+      "Run duration, median, by week and version",
     );
-    expect(title(chart.bar(versionSummary()))).toBe(
-      "Runs by version, 2026-02-01 to 2026-05-01 UTC",
-    );
-  });
-
-  test("a title of one's own moves the range to the subtitle", () => {
-    const own = chart.area(weeklyCounts(), { title: "Measurements" });
-    expect(title(own)).toBe("Measurements");
-    expect(subtitle(own)).toContain("2026-02-01 to 2026-05-01 UTC.");
+    expect(title(chart.bar(versionSummary()))).toBe("Runs by version");
   });
 
   test("y is the main measure, where values are added up an additive one", () => {
@@ -82,47 +72,6 @@ describe("defaults from the Result", () => {
     expect(layer?.encoding.y?.field).toBe("load");
     expect(layer?.encoding.color?.field).toBe("host");
   });
-
-  test("two dimensions make one series of each pair that occurs", () => {
-    const result = makeResult(
-      {
-        t: [at("2026-02-02"), at("2026-02-02"), at("2026-02-02")],
-        name: ["ios", "android", "other"],
-        version: ["3.10", "3.9", "other"],
-        n: [1, 2, 3],
-      },
-      {
-        time: { name: "t", every: "week", incomplete: [] },
-        dimensions: [
-          { name: "name", order: ["android", "ios", "other"], other: "other" },
-          { name: "version", order: ["3.9", "3.10", "other"], other: "other" },
-        ],
-        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
-      },
-    );
-    const { names, colours } = legend(chart.area(result));
-    expect(names).toEqual(["android · 3.9", "ios · 3.10", "other"]);
-    expect(colours[2]).toBe(THEMES.light.neutral);
-  });
-
-  test("color: null adds counts up, and says so", () => {
-    const total = chart.area(weeklyCounts(), { color: null });
-    expect(legend(total).names).toEqual([]);
-    expect(subtitle(total)).toContain("All versions added up.");
-    const rows = weeklyCounts().rows();
-    const week = "2026-03-02T00:00:00Z";
-    const expected = rows
-      .filter(({ t }) => (t as Date).getTime() === Date.parse(week))
-      .reduce((sum, { measurements }) => sum + (measurements as number), 0);
-    const drawn = layers(total)[0]?.data.values.find(({ t }) => t === week);
-    expect(drawn?.measurements).toBe(expected);
-  });
-
-  test("color: null refuses to add medians up", () => {
-    expect(() => chart.line(weeklyDurations(), { y: "q50", color: null })).toThrow(
-      /can't be added up/,
-    );
-  });
 });
 
 describe("legend", () => {
@@ -132,13 +81,6 @@ describe("legend", () => {
     expect(names.indexOf("3.10.1")).toBeGreaterThan(names.indexOf("3.9.0"));
     expect(colours.at(-1)).toBe(THEMES.light.neutral);
     expect(new Set(colours).size).toBe(colours.length);
-  });
-
-  test("the first of the legend is the top of the stack", () => {
-    const values = layers(chart.area(weeklyCounts()))[0]?.data.values ?? [];
-    const ranks = new Map(values.map((row) => [row.software_version, row.rank]));
-    expect(ranks.get("3.8.2")).toBe(6);
-    expect(ranks.get("other")).toBe(0);
   });
 
   test("lines have a shape as second cue, the same in the legend", () => {
@@ -156,38 +98,7 @@ describe("legend", () => {
   });
 });
 
-test("areas are parted by lines unless one is so thin that the lines would hide it", () => {
-  const widths = (sizes: readonly number[]): unknown[] => {
-    const days = ["2026-02-02", "2026-02-09"].flatMap((day) =>
-      sizes.map((n, v) => ({ day, n, v })),
-    );
-    const stack = makeResult(
-      {
-        t: days.map(({ day }) => at(day)),
-        v: days.map(({ v }) => `v${v}`),
-        n: days.map(({ n }) => n),
-      },
-      {
-        time: { name: "t", every: "week", incomplete: [] },
-        dimensions: [{ name: "v", order: sizes.map((_, v) => `v${v}`) }],
-        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
-      },
-    );
-    return layers(chart.area(stack, { height: 100 })).map(({ mark }) => mark.strokeWidth);
-  };
-  expect(widths([50, 47, 3])).toEqual([0.75]);
-  expect(widths([50, 50, 0])).toEqual([0.75]);
-  expect(widths([50, 48, 2])).toEqual([0]);
-});
-
 describe("incomplete edge buckets", () => {
-  test("are named in the subtitle", () => {
-    expect(subtitle(chart.line(weeklyCounts()))).toContain(
-      "The first and last week are incomplete (dashed).",
-    );
-    expect(subtitle(chart.bar(weeklyCounts()))).toContain("incomplete (faded)");
-  });
-
   test("are not said twice where the query noted them", () => {
     const note = "The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.";
     const counts = weeklyCounts();
@@ -205,28 +116,9 @@ describe("incomplete edge buckets", () => {
     expect(weeks[2]).toEqual(["2026-04-20T00:00:00Z", "2026-04-27T00:00:00Z"]);
   });
 
-  test("are faded parts of an area", () => {
-    const opacity = layers(chart.area(weeklyCounts())).map(({ mark }) => mark.fillOpacity);
-    expect(opacity).toHaveLength(3);
-    expect(opacity[1]).toBeLessThan(opacity[0] as number);
-  });
-
-  test("are faded bars", () => {
-    const [bars] = layers(chart.bar(weeklyCounts()));
-    const faded = bars?.data.values.filter(({ incomplete }) => incomplete === true) ?? [];
-    expect(new Set(faded.map(({ t }) => t))).toEqual(
-      new Set(["2026-01-26T00:00:00Z", "2026-04-27T00:00:00Z"]),
-    );
-  });
-
-  test("of a range within one week are all that is drawn", () => {
-    const within = weeklyCounts({ range: between("2026-03-03", "2026-03-05") });
-    expect(layers(chart.area(within)).map(({ mark }) => mark.fillOpacity)).toEqual([0.9 * 0.4]);
-  });
-
   test("no sentence where the range covers whole buckets", () => {
     const whole = weeklyCounts({ range: between("2026-02-02", "2026-03-02"), other: false });
-    expect(subtitle(chart.line(whole))).toBe("");
+    expect(subtitle(chart.line(whole))).toBe("2026-02-02 to 2026-03-02 UTC.");
   });
 });
 
@@ -255,12 +147,6 @@ describe("gaps and zeros", () => {
     }
   });
 
-  test("the line is drawn in two pieces", async () => {
-    const svg = await chart.line(gap, { y: "q50" }).svg();
-    const line = /<g class="mark-line[^>]*><path d="([^"]*)"/.exec(svg)?.[1] ?? "";
-    expect(line.match(/M/g)).toHaveLength(2);
-  });
-
   test("a stack takes a missing count for zero", () => {
     const t = at("2026-02-02");
     const u = at("2026-02-09");
@@ -275,16 +161,6 @@ describe("gaps and zeros", () => {
     const values = layers(chart.area(stack, { steps: false }))[0]?.data.values ?? [];
     expect(values).toHaveLength(4);
     expect(values.find((row) => row.v === "b" && row.t === "2026-02-02T00:00:00Z")?.n).toBe(0);
-  });
-
-  test("medians can't be stacked", () => {
-    expect(() => chart.area(weeklyDurations(), { y: "q50" })).toThrow(/chart\.line/);
-    expect(() => chart.bar(weeklyDurations(), { y: "q50" })).toThrow(/chart\.line/);
-  });
-
-  test("infinite values are left out, and it is said", () => {
-    const infinite = makeResult({ x: [1, 2, 3], y: [1, Infinity, 2] });
-    expect(subtitle(chart.line(infinite))).toContain("1 infinite value left out.");
   });
 
   test("a Result without rows is a chart that says so, over the range asked for", async () => {
@@ -316,21 +192,6 @@ describe("annotations", () => {
     expect(rule?.data.values).toEqual([{ time: "2026-03-02T09:00:00Z", label: "3.10 out" }]);
     expect(subtitle(marked)).toContain("Outside the chart: old (2025-01-01).");
   });
-
-  test("labels that would overlap stand on lines of their own", () => {
-    const near = ["2026-03-02", "2026-03-03", "2026-03-04"].map((day) =>
-      chart.annotation(day, `Day ${day}`),
-    );
-    const texts = layers(chart.line(weeklyCounts(), { annotations: near })).filter(
-      ({ mark }) => mark.type === "text",
-    );
-    expect(new Set(texts.map(({ encoding }) => encoding.y?.value)).size).toBe(3);
-  });
-
-  test("chart.annotation(time) refuses a time that can't be read", () => {
-    expect(() => chart.annotation("yesterday", "x")).toThrow(/Can't read "yesterday"/);
-    expect(() => chart.annotation(new Date(NaN), "x")).toThrow(ProbelabError);
-  });
 });
 
 describe("limits and refusals", () => {
@@ -360,16 +221,6 @@ describe("limits and refusals", () => {
     expect(draw).toThrow(ProbelabError);
     expect(draw).toThrow(message);
   });
-
-  test("a vertical axis that doesn't begin at zero is said", () => {
-    expect(subtitle(chart.line(weeklyCounts(), { y: { zero: false } }))).toContain("begin at zero");
-  });
-
-  test("the description tells the data in words", () => {
-    expect(chart.line(weeklyCounts()).spec.description).toMatch(
-      /^Line chart: Measurements per week.*14 weeks, 7 series\. 3\.8\.2: from [\d,]+ \(2026-01-26\) to/,
-    );
-  });
 });
 
 describe("reductions", () => {
@@ -388,31 +239,10 @@ describe("reductions", () => {
     expect(drawn.spec.usermeta).toHaveProperty("probelab.reductions.0");
   });
 
-  test("an area of hours over two years is added up by a coarser step, its title says which", () => {
-    const hours = weeklyCounts({ range: between("2025-01-01", "2026-07-01T05:00"), every: "hour" });
-    const drawn = chart.area(hours);
-    expect(specRows(drawn)).toBeLessThan(5_000);
-    expect(title(drawn)).toContain("Measurements per day by version");
-    expect(subtitle(drawn)).toContain("added up by day");
-    expect(subtitle(drawn)).toContain("The last day is incomplete (faded).");
-    const total = (rows: Iterable<unknown>): number =>
-      [...rows].reduce<number>((sum, n) => sum + Number(n), 0);
-    const [whole, edge] = layers(drawn).map(({ data }) => data.values);
-    // What holds a step up to the end of its bucket is no other value.
-    const drawnRows = [...(whole ?? []), ...(edge ?? [])].filter(({ from }) => from === undefined);
-    expect(total(drawnRows.map(({ measurements }) => measurements))).toBe(
-      total(hours.column("measurements")),
+  test("40,000 points are refused, with what to draw", () => {
+    expect(() => chart.dot(many)).toThrow(
+      /Can't draw 40,000 rows as dots, .* and draw chart.heatmap or chart.histogram\./,
     );
-  });
-
-  test("40,000 points are counted in bins, none is lost", async () => {
-    const drawn = chart.dot(many);
-    const [layer] = layers(drawn);
-    expect(specRows(drawn)).toBeLessThan(5_000);
-    expect(layer?.encoding.size?.field).toBe("rows");
-    expect(layer?.data.values.reduce((sum, { rows }) => sum + Number(rows), 0)).toBe(40_000);
-    expect(subtitle(drawn)).toContain("40,000 rows counted in");
-    expect(await drawn.svg()).toContain("</svg>");
   });
 
   test("zeros are gaps on a log scale, and it is said", () => {
@@ -436,21 +266,5 @@ describe("bars by category", () => {
     expect(layer?.encoding.x?.sort).toEqual(["DE", "US", "(none)", "other"]);
     expect(layer?.data.values.filter(({ other }) => other).map(({ cc }) => cc)).toEqual(["other"]);
     expect(layer?.encoding.color?.condition).toMatchObject({ value: THEMES.light.neutral });
-  });
-
-  test("of values that can't be added up stand side by side", () => {
-    const sides = makeResult(
-      { v: ["a", "a", "b"], w: ["x", "y", "x"], q: [1, 2, 3] },
-      {
-        dimensions: [
-          { name: "v", order: ["a", "b"] },
-          { name: "w", order: ["x", "y"] },
-        ],
-        measures: [{ name: "q", label: "Q", unit: "s", additive: false, missing: "gap" }],
-      },
-    );
-    const [layer] = layers(chart.bar(sides));
-    expect(layer?.encoding.xOffset?.field).toBe("w");
-    expect(layer?.encoding.y?.stack).toBeNull();
   });
 });

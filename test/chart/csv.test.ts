@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/index.js";
 import { csv } from "../../src/render/save.js";
 import { parseCsv } from "./support/parse-csv.js";
 import { PAYLOADS } from "./support/payloads.js";
-import { weeklyCounts } from "./support/sample-results.js";
 
 describe("csv(names, rows)", () => {
   test("gives every text back to a reader, but for the ' before a formula", () => {
@@ -50,13 +48,5 @@ describe("csv(names, rows)", () => {
       '{"a":["7"]}',
       '["1970-01-01T00:00:00.000Z",null]',
     ]);
-  });
-
-  test("of a chart holds the rows drawn", () => {
-    const { names, rows } = chart.line(weeklyCounts()).data;
-    const records = parseCsv(csv(names, rows));
-    expect(records).toHaveLength(99);
-    expect(records[0]).toEqual(["t", "software_version", "measurements"]);
-    expect(records[1]?.[0]).toBe("2026-01-26T00:00:00Z");
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chart, type Chart } from "../../src/index.js";
 import type { Layer } from "./support/layers.js";
 import { subtitle, title } from "./support/layers.js";
-import { makeResult, VERSIONS, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
+import { makeResult, VERSIONS, weeklyCounts } from "./support/sample-results.js";
 
 interface PanelSpec {
   readonly title: { readonly text: string };
@@ -66,20 +66,6 @@ describe("facet", () => {
     expect(subtitle(drawn)).toContain("Drawn: 12 of 40 panels by CC, the largest.");
   });
 
-  test("a series has one colour in all panels, the legend holds each once", () => {
-    const rows = [
-      { day: 1, country: "IT", version: "a", n: 1 },
-      { day: 2, country: "IT", version: "a", n: 2 },
-      { day: 1, country: "DE", version: "b", n: 3 },
-      { day: 2, country: "DE", version: "b", n: 4 },
-    ];
-    const drawn = chart.line(rows, { x: "day", y: "n", facet: "country" });
-    const scales = panels(drawn).map(({ layer }) => layer[0]?.encoding.color?.scale);
-    expect(scales).toHaveLength(2);
-    expect(scales[0]).toEqual(scales[1]);
-    expect(scales[0]).toMatchObject({ domain: ["a", "b"] });
-  });
-
   test("all panels together hold fewer than 5,000 rows, and fit the width", async () => {
     const rows = Array.from({ length: 40_000 }, (_, at) => ({
       at: new Date(Date.UTC(2026, 1, 1) + at * 60_000),
@@ -105,15 +91,5 @@ describe("facet", () => {
       ["web", "tor"],
       ["web", "tor"],
     ]);
-  });
-
-  test("with bands, several measures and an unknown column", () => {
-    const durations = weeklyDurations();
-    const facet = "software_version";
-    const bands = chart.line(durations, { y: "q50", band: ["q10", "q90"], facet });
-    expect(panels(bands)).toHaveLength(VERSIONS.length);
-    const measures = chart.line(durations, { y: ["q10", "q50"], facet });
-    expect(measures.data.names).toEqual([facet, "t", "measure", "value"]);
-    expect(() => chart.line(durations, { facet: "version" })).toThrow(/no column "version"/);
   });
 });

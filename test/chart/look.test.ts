@@ -4,7 +4,7 @@ import { drawRecipe } from "../../src/chart/chart.js";
 import { forgetLook } from "../../src/chart/look.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import { THEMES } from "../../src/render/theme.js";
-import { layers, legend } from "./support/layers.js";
+import { legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
 
 beforeEach(forgetLook);
@@ -77,14 +77,6 @@ describe("colors of one's own", () => {
     });
   });
 
-  test("are those of bars, by their name on the axis", () => {
-    const bars = chart.bar(runs(["3.9", "3.10"]), {
-      x: "software_version",
-      colors: { "3.9": "red" },
-    });
-    expect(JSON.stringify(layers(bars)[0]!.encoding["color"])).toContain('"value":"red"');
-  });
-
   test.each([{ "3.9": "url(https://example.org)" }, { "3.9": 7 }, ["red"]])(
     "refuse %j",
     (given) => {
@@ -102,12 +94,6 @@ describe("chart.theme(name)", () => {
     expect(chart.area(runs(["3.9"]), { theme: "light" }).spec["background"]).toBe("#ffffff");
     expect(chart.vegaLite(runs(["3.9"]), { mark: "bar" }).spec["background"]).toBe(
       THEMES.dark.background,
-    );
-  });
-
-  test("refuses another name", () => {
-    expect(() => chart.theme("pink" as never)).toThrow(
-      'Can\'t set the theme of charts with theme: "pink": pass "light" or "dark".',
     );
   });
 });

@@ -36,12 +36,6 @@ describe("a chart of lab.query", () => {
     expect(new Set(tags)).toEqual(new Set(["dnscheck", "ndt"]));
     expect(tags).toEqual(evens.map((even) => (even ? "dnscheck" : "ndt")));
   });
-
-  test("has one series for a UUID that is the same in all rows", async () => {
-    const result = await query(`number AS x, number AS y, toUUID('${UUID}') AS id`, 14);
-    const { rows } = chart.line(result, { x: "x", y: "y", color: "id" }).data;
-    expect(rows).toEqual(Array.from({ length: 14 }, (_, at) => [at, UUID, at]));
-  });
 });
 
 test("a table, CSV and Parquet hold every digit and every element", async () => {

@@ -80,15 +80,6 @@ describe("what can't be drawn along a text", () => {
     expect(chart.bar(byCountry).data.rows).toEqual(byCountry.rows().map(Object.values));
     expect(() => chart.bar(byCountry, { x: "probe_cc" })).not.toThrow();
   });
-
-  test.each(NOT_BARS)("chart.%s names the columns that it can be drawn along", (mark) => {
-    const more = makeResult({ cc: ["IT", "GE"], n: [12, 345], seconds: [1, 2], t: [null, null] });
-    expect(refusal(() => chart[mark](more, { x: "cc", y: "n" }))).toMatch(
-      /: pass a column of times or numbers as x, "seconds", or use chart\.bar\.$/,
-    );
-    expect(() => chart[mark](more, { x: "seconds", y: "n" })).not.toThrow();
-    expect(() => chart.bar(more, { x: "cc", y: "n" })).not.toThrow();
-  });
 });
 
 describe("what holds no numbers", () => {
@@ -98,27 +89,5 @@ describe("what holds no numbers", () => {
       /count or convert in the query \(count\(\) AS n, toFloat64OrNull\(text\) AS n\), or show it with table\.$/;
     expect(refusal(() => chart[mark](texts))).toMatch(said);
     expect(refusal(() => chart[mark](texts, { y: "s" }))).toMatch(said);
-  });
-});
-
-describe("20,000 rows of free SQL as bars or an area", () => {
-  const rows = Array.from({ length: 20_000 }, (_, at) => at);
-  const seconds = rows.map((at) => at % 97);
-  const said = (x: string): string =>
-    `"${x}" has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.dot or chart.line.`;
-
-  test.each(["bar", "area"] as const)("chart.%s along a time or a number", (mark) => {
-    const t = rows.map((at) => new Date(1.77e12 + at * 61_000));
-    for (const raw of [makeResult({ t, seconds }), makeResult({ at: rows, seconds })]) {
-      expect(refusal(() => chart[mark](raw))).toContain(said(raw.columnNames()[0] ?? ""));
-      expect(() => chart.dot(raw)).not.toThrow();
-      expect(() => chart.line(raw)).not.toThrow();
-    }
-  });
-
-  test("bars of texts: the largest", () => {
-    const raw = makeResult({ host: rows.map((at) => `host-${at}`), seconds });
-    expect(refusal(() => chart.bar(raw))).toContain(said("host"));
-    expect(() => chart.bar(raw.with(raw.table.slice(0, 20)))).not.toThrow();
   });
 });

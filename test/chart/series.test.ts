@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
 import { label, uniqueLabels } from "../../src/render/label.js";
 import { forgetLook, seriesColors } from "../../src/chart/look.js";
-import { MOST_SERIES, chartSeries, seriesShapes } from "../../src/chart/series.js";
+import { chartSeries, seriesShapes } from "../../src/chart/series.js";
 import { THEMES } from "../../src/render/theme.js";
 import { layers, legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
@@ -72,64 +72,6 @@ describe("label(value)", () => {
     expect(label("x".repeat(1e6))).toHaveLength(120);
     expect(label([Uint8Array.of(1, 2), Float64Array.of(0.5)])).toBe("[[1,2],[0.5]]");
   });
-});
-
-/** Contrast of two colours, as WCAG 2 has it. */
-function contrast(one: string, two: string): number {
-  const luminance = (colour: string): number => {
-    const [red = 0, green = 0, blue = 0] = [1, 3, 5]
-      .map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
-      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  };
-  const [light = 0, dark = 0] = [luminance(one), luminance(two)].sort((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-test("themes keep text readable (WCAG AA, 4.5) and series visible against the background", () => {
-  for (const theme of Object.values(THEMES)) {
-    for (const colour of [theme.text, theme.muted, theme.annotation]) {
-      expect(contrast(colour, theme.background)).toBeGreaterThan(4.5);
-    }
-    for (const colour of [...theme.series, theme.neutral]) {
-      expect(contrast(colour, theme.background)).toBeGreaterThan(1.7);
-    }
-    expect(new Set(theme.series).size).toBe(theme.series.length);
-  }
-});
-
-/** Distance of two colours in OKLab. Source: https://bottosson.github.io/posts/oklab/ */
-function distance(one: string, two: string): number {
-  const lab = (colour: string): number[] => {
-    const [r = 0, g = 0, b = 0] = [1, 3, 5]
-      .map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
-      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
-    const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
-    const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
-    const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-    return [
-      0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
-      1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
-      0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
-    ];
-  };
-  const [a, b] = [lab(one), lab(two)];
-  return Math.hypot(...a.map((value, at) => value - (b[at] ?? 0)));
-}
-
-test("as many series as a chart takes have colours that can be told apart", () => {
-  for (const theme of Object.values(THEMES)) {
-    expect(theme.series).toHaveLength(MOST_SERIES);
-    for (const [at, colour] of theme.series.entries()) {
-      // The first eight are Okabe's and Ito's: their nearest are 0.09 apart.
-      const least = at < 8 ? 0.09 : 0.1;
-      for (const other of theme.series.slice(0, at)) {
-        expect(distance(colour, other)).toBeGreaterThan(least);
-      }
-      if (at >= 8) expect(distance(colour, theme.neutral)).toBeGreaterThan(least);
-      expect(distance(colour, theme.background)).toBeGreaterThan(least);
-    }
-  }
 });
 
 beforeEach(forgetLook);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { chart, type Chart, type Result, type Value } from "../../src/index.js";
 import type { DimensionColumn, MeasureColumn } from "../../src/result/origin.js";
 import { buckets } from "../../src/time/bucket.js";
-import { legend, subtitle } from "./support/layers.js";
+import { subtitle } from "./support/layers.js";
 import { makeResult, RANGE } from "./support/sample-results.js";
 import { drawnData } from "./support/seen.js";
 
@@ -314,60 +314,5 @@ describe("what a chart adds up", () => {
       'Can\'t draw "twice" without "b": nothing says that its values add up; take "b" as color, or ask for the result without it.',
     );
     expect(() => chart.bar(derived, { x: "a", y: "twice" })).toThrow(/without "t": nothing says/);
-  });
-
-  test("are not the dots of two measures: each is a row", () => {
-    const both = result.with((table) => table.derive({ m: (d: { n: number }) => d.n + 1 }), {
-      columns: {
-        ...result.origin.columns,
-        measures: [
-          ...result.origin.columns.measures,
-          { name: "m", label: "m", unit: "s", additive: false, missing: "gap" },
-        ],
-      },
-    });
-    expect(chart.dot(both, { x: "n", y: "m", color: null }).data.rows).toHaveLength(rows.length);
-  });
-
-  test("isn't there where both dimensions are shown: their order is that of both, other last", () => {
-    const order = ["IT", null, "other", "DE"].flatMap((a) =>
-      ["3.8", "3.9", "3.10"].map((b) => ({ a, b })),
-    );
-    const all = cubeResult(
-      order.toReversed().map((cell) => ({ ...cell, t: WEEKS[0]!, n: 1, part: 1, whole: 1 })),
-      "counts",
-    );
-    const [a, b] = all.origin.columns.dimensions;
-    const drawn = chart.line(
-      all.with(all.table, {
-        columns: {
-          ...all.origin.columns,
-          dimensions: [
-            { ...a!, order: ["IT", null, "DE", "other"] },
-            { ...b!, order: ["3.8", "3.9", "3.10"] },
-          ],
-        },
-      }),
-    );
-    expect(legend(drawn).names.slice(0, 4)).toEqual([
-      "IT · 3.8",
-      "IT · 3.9",
-      "IT · 3.10",
-      "(none) · 3.8",
-    ]);
-    expect(legend(drawn).names.at(-1)).toBe("other · 3.10");
-  });
-
-  test("tells which weeks are incomplete, though one has no row", () => {
-    const times = WEEKS.filter((_, at) => at !== 3);
-    const counts = makeResult(
-      { t: times, n: times.map((_, at) => at + 1) },
-      {
-        time: { name: "t", every: "week", incomplete: [times.at(-1)!] },
-        dimensions: [],
-        measures: [{ name: "n", label: "n", ...MEASURES.counts }],
-      },
-    );
-    expect(subtitle(chart.line(counts))).toMatch(/covered only in part|incomplete/i);
   });
 });

@@ -53,22 +53,6 @@ describe("table(result)", () => {
     }
   });
 
-  test("Markdown bars count in eighths of a character", () => {
-    const result = makeResult({ v: ["a", "b", "c"], n: [80, 41, 0] });
-    const rows = table(result, { bars: ["n"] })
-      .markdown.split("\n")
-      .filter((line) => line.startsWith("|"));
-    expect(rows[2]).toBe("| a | 80\u00a0██████████ |");
-    expect(rows[3]).toBe(`| b | 41\u00a0█████▏${"\u2003".repeat(4)} |`);
-    expect(rows[4]).toBe(`| c | 0\u00a0${"\u2003".repeat(10)} |`);
-  });
-
-  test("no line breaks between a number, its sign and its bar in Markdown", () => {
-    const { markdown } = table(versionSummary(), { bars: ["single"], columns: ["single"] });
-    expect(markdown).toMatch(/\| \d\.\d\u00a0%\u00a0[█▏▎▍▌▋▊▉]/);
-    expect(table(versionSummary(), { columns: ["single"] }).markdown).toMatch(/\| \d\.\d % \|/);
-  });
-
   test("null is a dash, an incomplete bucket is marked, times stand in the range's zone", () => {
     const { html } = table(weeklyCounts({ versions: ["3.9"], other: false }));
     expect(html).toContain(">2026-01-26 (incomplete)</th>");
@@ -146,11 +130,6 @@ describe("table(result)", () => {
     expect(shown("text", 1, [2n])).toEqual(["text", "1", '["2"]']);
   });
 
-  test("takes the columns asked for, in their order", () => {
-    const { markdown } = table(versionSummary(), { columns: ["single", "software_version"] });
-    expect(markdown).toContain("| Runs of a single measurement | Version |");
-  });
-
   test("says how many rows aren't shown, the range and what was left out", () => {
     const { html } = table(weeklyCounts(), { limit: 10, caption: "Counts" });
     expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(11);
@@ -170,10 +149,6 @@ describe("table(result)", () => {
     expect(() => table(versionSummary(), options)).toThrow(message);
   });
 
-  test("negative numbers have no bars", () => {
-    expect(() => table(makeResult({ v: ["a"], n: [-1] }), { bars: ["n"] })).toThrow(/from zero up/);
-  });
-
   test("shows itself as HTML, Markdown and text", async () => {
     const shown = await show(table(versionSummary()));
     expect(Object.keys(shown)).toEqual(["text/html", "text/markdown", "text/plain"]);
@@ -188,14 +163,8 @@ describe("resultHtml(result)", () => {
     expect(html).toContain("20 of 98 rows shown.");
     expect(html).toContain("other: 31 more");
   });
-
-  test("of an empty Result says so", () => {
-    const counts = weeklyCounts();
-    const html = resultHtml(counts.with(counts.table.slice(0, 0), { notes: ["Nothing found."] }));
-    expect(html).toContain("<caption>0 rows, ");
-    expect(html).toContain("Nothing found.");
-  });
 });
+
 describe("table(result, { sort })", () => {
   test("numbers the largest first, the rest last; texts and versions upwards", () => {
     const runs = table(versionSummary(), { sort: "runs" }).data.rows.map((row) => Number(row[1]));

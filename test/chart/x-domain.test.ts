@@ -47,11 +47,6 @@ describe("the time that a chart shows", () => {
     );
   });
 
-  test("the last bucket may reach beyond the range", () => {
-    expect(domain(marked("line", "2026-11-22"))).toEqual(["2026-09-07", "2026-11-22"]);
-    expect(domain(marked("line", "2026-11-23"))).toEqual(["2026-09-07", "2026-11-23"]);
-  });
-
   test("bars take in an annotation of the range beyond the last of them", () => {
     // The answer of a range in whose last weeks nothing was measured.
     const early = new Result(counts.table.slice(0, counts.numRows() - 7 * 4), counts.origin);
@@ -59,28 +54,6 @@ describe("the time that a chart shows", () => {
     expect(drawnMarks(chart.bar(early, { annotations }))).toEqual(["hotfix"]);
     expect(drawnMarks(marked("bar", "2026-11-18"))).toEqual(["at 2026-11-18"]);
     expect(drawnMarks(marked("bar", "2026-11-24"))).toEqual([]);
-  });
-
-  test("steps take in the whole of their last bucket", () => {
-    const annotations = ["2026-11-18", "2026-11-24"].map((time) => chart.annotation(time, time));
-    const drawn = chart.area(counts, { annotations });
-    expect(drawnMarks(drawn)).toEqual(["2026-11-18"]);
-    const ends = layers(drawn).flatMap(({ data }) => data.values.map(({ t = "" }) => String(t)));
-    expect(ends.sort().at(-1)).toBe("2026-11-23T00:00:00Z");
-  });
-
-  test("annotations of the range before the first row and after the last are in it", () => {
-    const rows = makeResult(
-      { at: [new Date(at("2026-10-01")), new Date(at("2026-10-09"))], n: [1, 2] },
-      undefined,
-      { range },
-    );
-    const annotations = [
-      chart.annotation("2026-09-10", "rollout"),
-      chart.annotation("2026-11-20", "all clear"),
-    ];
-    expect(domain(chart.line(rows, { annotations }))).toEqual(["2026-09-10", "2026-11-20"]);
-    expect(domain(chart.line(rows))).toEqual(["2026-10-01", "2026-10-09"]);
   });
 
   test("times that have nothing to do with the range don't stretch to it", () => {

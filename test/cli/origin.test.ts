@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { escapeXml } from "../../src/base/xml.js";
 import { chart } from "../../src/index.js";
 import { jsonScript } from "../../src/render/page/figures.js";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
 
 const TITLE = 'Runs & "probes" <é>';
@@ -38,21 +38,21 @@ const page = (origin: unknown) => `<html>${jsonScript("probelab-origin", origin)
 describe("readOrigins(bytes)", () => {
   test.each(["svg", "png", "html"])("reads the record of a saved .%s", async (format) => {
     const path = await drawn.save(join(directory, `saved.${format}`));
-    expect(readOrigins(readFileSync(path))).toEqual([{ title: TITLE, origin: record }]);
+    expect(readOrigins(readFileSync(path))).toEqual([record]);
   });
 
-  test("reads every chart of an SVG and of a page, each with its title", () => {
+  test("reads every chart of an SVG and of a page", () => {
     const origin = `<metadata><origin xmlns="urn:probelab:origin">${escapeXml(JSON.stringify(record))}</origin></metadata>`;
     const svg = `\uFEFF<?xml version="1.0"?><!-- <html> --><!DOCTYPE svg [<!ENTITY x "y">]>
-<svg xmlns="http://www.w3.org/2000/svg"><g><svg><title>A &lt;1&gt;</title>${origin}</svg>
-<svg><title>B</title>${origin}</svg><origin>no</origin></g></svg>`;
-    expect(readOrigins(Buffer.from(svg)).map(({ title }) => title)).toEqual(["A <1>", "B"]);
+<svg xmlns="http://www.w3.org/2000/svg"><g><svg>${origin}</svg>
+<svg>${origin}</svg><origin>no</origin></g></svg>`;
+    expect(readOrigins(Buffer.from(svg))).toEqual([record, record]);
     const script = (source: string) => jsonScript("probelab-origin", { source });
     const html = `<!doctype html><html><script>const x = "<script class='probelab-origin'>";</script>
 <figure aria-label="A &amp; B">${script("one </script>")}</figure>${script("two")}</html>`;
     expect(readOrigins(Buffer.from(html))).toMatchObject([
-      { title: "A & B", origin: { source: "one </script>" } },
-      { origin: { source: "two" } },
+      { source: "one </script>" },
+      { source: "two" },
     ]);
   });
 
@@ -67,7 +67,7 @@ describe("readOrigins(bytes)", () => {
     text(Buffer.concat([Buffer.from("probelab\0\x01\0\0\0", "latin1"), data]));
   test.each<[string, string | Buffer, RegExp]>([
     ["an empty file", "", /no SVG, PNG or HTML page/],
-    ["a PDF", "%PDF-1.7\n", /In a PDF see its attachment origin\.json/],
+    ["a PDF", "%PDF-1.7\n", /In a PDF see its attachments/],
     ["a page whose origin is null", page(null), /no origin in it/],
     ["deep JSON", page([]).replace("[]", "[".repeat(1e5) + "]".repeat(1e5)), /isn't a record/],
     [

@@ -81,9 +81,9 @@ describe("probelab watch test-list", () => {
 
   it.each([
     [["--country", "ITA"], "Write two letters each, such as GE,IT,US."],
-    [["--country", "IT", "--every", "soon"], "30s, 10m or 1h"],
+    [["--country", "IT", "--every", "soon"], "30s, 10min or 1h"],
     // A timer of so long a time would fire at once.
-    [["--country", "IT", "--every", "99999h"], "10m or 1h, a day at most."],
+    [["--country", "IT", "--every", "99999h"], "10min or 1h, a day at most."],
     [["--country", "IT"], "Can't fetch a test list from nowhere: pass the API's address"],
     [["--country", "IT", "--base-url", "http://127.0.0.1:9", "--statsd", "a b"], "write host:port"],
   ])("refuses %j", async (options, message) => {

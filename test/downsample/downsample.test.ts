@@ -1,4 +1,4 @@
-import { arrowTable, escape, op, table } from "./arrow.js";
+import { arrowTable, escape, table } from "./arrow.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { downsample, type DownsampleOptions } from "../../src/index.js";
@@ -93,24 +93,6 @@ describe("downsample(data, options)", () => {
     expect(downsample(one, { x: "x", y: "y", maxRows: 1 })).toBe(one);
   });
 
-  test("keeps the extremes where all x are equal", () => {
-    const y = long(6_000).map((i) => (i * 7_919) % 6_000);
-    const small = downsample(table({ x: y.map(() => 5), y }), { x: "x", y: "y" });
-    const kept = small.array("y") as number[];
-    expect(Math.max(...kept)).toBe(5_999);
-    expect(Math.min(...kept)).toBe(0);
-  });
-
-  test("draws a table by descending x as it draws the ascending one", () => {
-    const y = long(20_000).map((i) => Math.sin(i / 300) + (i % 997 === 0 ? 3 : 0));
-    const up = table({ x: long(20_000), y });
-    const down = table({ x: long(20_000).reverse(), y: y.toReversed() });
-    const options = { x: "x", y: "y", width: 300 };
-    const a = rowTexts(downsample(up, options));
-    const b = rowTexts(downsample(down, options));
-    expect(b.toReversed()).toEqual(a);
-  });
-
   test("sees filters and orders of the table", () => {
     const data = table({ x: long(30_000), y: long(30_000).map((i) => i % 100) });
     const some = data.filter(escape((row: { x: number }) => row.x >= 10_000)).orderby("y", "x");
@@ -139,41 +121,6 @@ describe("downsample(data, options)", () => {
     const rows = small.objects() as { x: number; y: number | null }[];
     const gaps = rows.filter((row) => row.y === null).map((row) => Math.floor(row.x / 5_000));
     expect(new Set(gaps)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8, 9]));
-  });
-
-  test("keeps the lowest and the highest of thousands of short series", () => {
-    const length = 20_000;
-    const data = table({
-      x: long(length).map((i) => Math.floor(i / 2_000)),
-      y: long(length).map((i) => (i * 7_919) % 40_009),
-      s: long(length).map((i) => `s${i % 2_000}`),
-    });
-    const small = downsample(data, { x: "x", y: "y", series: "s" });
-    expect(small.numRows()).toBeLessThan(5_000);
-    const extremes = (from: typeof data): string[] =>
-      rowTexts(from.groupby("s").rollup({ low: op.min("y"), high: op.max("y") })).sort();
-    expect(extremes(small)).toEqual(extremes(data));
-  });
-
-  test("refuses 10,000 series of one row", () => {
-    const data = table({ x: long(10_000), y: long(10_000), s: long(10_000).map((i) => `s${i}`) });
-    expect(() => downsample(data, { x: "x", y: "y", series: "s" })).toThrow(
-      /Can't keep a row of each of 10,000 series in 4,999 rows/,
-    );
-  });
-
-  test("gives a flat series' share to the others", () => {
-    const length = 60_000;
-    const random = (i: number): number => ((i * 2_654_435_761) % 4_294_967_296) / 4_294_967_296;
-    const data = table({
-      x: long(length).map((i) => Math.floor(i / 3)),
-      y: long(length).map((i) => (i % 3 === 0 ? random(i) : 2)),
-      s: long(length).map((i) => ["lively", "flat", "also flat"][i % 3]),
-    });
-    const small = downsample(data, { x: "x", y: "y", series: "s", width: 1_000, maxRows: 3_000 });
-    const lively = (small.array("s") as string[]).filter((s) => s === "lively").length;
-    expect(lively).toBeGreaterThan(2_850);
-    expect(small.numRows() - lively).toBeLessThan(10);
   });
 
   test("writes what it did into a Result's origin", () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { reduceForChart, type ChartPlan } from "../../src/downsample/reduce-for-chart.js";
 import { between, Result } from "../../src/index.js";
 import { bucketStart, buckets } from "../../src/time/bucket.js";
-import { countsResult, plainResult, rowTexts } from "./sample-result.js";
+import { countsResult, rowTexts } from "./sample-result.js";
 
 const quarter = between("2026-02-01", "2026-05-01");
 const plan = { x: "t", y: "measurements", series: "version", width: 800 } as const;
@@ -37,27 +37,6 @@ describe("reduceForChart(result, plan)", () => {
     );
   });
 
-  test("merges the smallest series into other where months don't fit", () => {
-    const versions = names(60);
-    const result = countsResult(quarter, "day", versions, (_, version) => version);
-    const {
-      table,
-      sentences,
-      result: told,
-    } = reduceForChart(result, {
-      ...plan,
-      mark: "area",
-      maxRows: 40,
-    });
-    expect(table.numRows()).toBe(3 * 13);
-    expect(sentences[1]).toBe("other: the 48 smallest of 60 series.");
-    expect(told.origin.columns.dimensions[0]).toMatchObject({ other: "other" });
-    expect(told.origin.columns.dimensions[0]!.order).toEqual([...versions.slice(48), "other"]);
-    const sum = (data: typeof table): unknown =>
-      data.rollup({ sum: op.sum("measurements") }).get("sum");
-    expect(sum(table)).toBe(sum(result.table));
-  });
-
   test.each([
     ["15 minutes", "2026-02-01", "2026-03-01", "hour"],
     ["90 minutes", "2026-02-01", "2026-05-01", "3 hours"],
@@ -79,14 +58,6 @@ describe("reduceForChart(result, plan)", () => {
       expect(sum(table)).toBe(sum(result.table));
     },
   );
-
-  test("merges series of weeks, which are no parts of months", () => {
-    const result = countsResult(between("2025-01-01", "2026-01-01"), "week", names(200));
-    const { table, sentences } = reduceForChart(result, { ...plan, mark: "bar" });
-    expect(table.numRows()).toBeLessThan(5_000);
-    expect(sentences).toHaveLength(1);
-    expect(sentences[0]).toMatch(/^other: the 107 smallest of 200 series/);
-  });
 
   test("reduces an area whose missing rows would make it too large", () => {
     const result = countsResult(quarter, "hour", names(6));
@@ -146,45 +117,5 @@ describe("reduceForChart(result, plan) of lines", () => {
       "2026-02-07T06:00:00.000Z",
       "2026-02-07T23:59:00.000Z",
     ]);
-  });
-});
-
-describe("reduceForChart(result, plan) of points", () => {
-  const points: ChartPlan = { mark: "dot", x: "x", y: "y", width: 600, height: 300 };
-
-  test("gives at most maxRows, whatever the points", () => {
-    const value = fc.oneof(fc.double({ noNaN: false }), fc.integer({ min: -50, max: 50 }));
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(value, value, fc.constantFrom("a", "b", "c")), {
-          maxLength: 300,
-          size: "max",
-        }),
-        fc.integer({ min: 10, max: 100 }),
-        fc.constantFrom("linear" as const, "log" as const),
-        (rows, maxRows, yType) => {
-          const result = plainResult({
-            x: rows.map(([x]) => x),
-            y: rows.map(([, y]) => y),
-            s: rows.map(([, , s]) => s),
-          });
-          const drawn = rows.filter(
-            ([x, y]) => Number.isFinite(x) && Number.isFinite(y) && (yType === "linear" || y > 0),
-          );
-          const { table } = reduceForChart(result, {
-            ...points,
-            series: "s",
-            maxRows,
-            yType,
-          });
-          expect(table.numRows()).toBeLessThanOrEqual(maxRows);
-          if (rows.length > maxRows) {
-            const counts = table.array("count") as number[];
-            expect(counts.reduce((a, b) => a + b, 0)).toBe(drawn.length);
-          }
-        },
-      ),
-      { numRuns: 200, seed: 8 },
-    );
   });
 });

@@ -10,7 +10,7 @@ import { gzipSync, inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { jsonScript } from "../../src/render/page/figures.js";
 import { parquetMetadata } from "hyparquet";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
 import { openWriter } from "../../src/database/writer.js";
@@ -170,12 +170,11 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
   // What is exported.
   ["a chart's spec", () => JSON.stringify(bars().spec)],
   ["a chart, shown", () => mimeBundle(bars())],
-  ...["svg", "png", "pdf", "html", "csv", "parquet"].map((kind): [string, () => unknown] => [
+  ...["svg", "png", "html", "csv", "parquet"].map((kind): [string, () => unknown] => [
     `a chart as .${kind}`,
     () => saved(`chart.${kind}`, bars()),
   ]),
   ["a table, shown", () => mimeBundle(table(result))],
-  ["a page of charts", () => saved("page.html", chart.page([bars()], { title: "Page" }))],
   [
     "what origin prints of a stranger's file",
     (p) => {

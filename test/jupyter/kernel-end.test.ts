@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 import { handMade, notebookFolder } from "../notebook/notebook-fixture.js";
 import { JupyterClient, jupyterEnvironment, python, resultText, skipped } from "./jupyter.js";

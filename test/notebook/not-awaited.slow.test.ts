@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import type { RunNotebookOptions } from "../../src/notebook/run-notebook.js";
 import { handMade, notebookFolder, runCells, type CellText } from "./notebook-fixture.js";
 
@@ -18,8 +18,7 @@ const run = (cells: readonly CellText[], options?: Omit<RunNotebookOptions, "out
 const saves = `
 const at = ${"`${process.cwd()}/files`"};
 const line = chart.line(result);
-for (const end of ["svg", "png", "pdf", "html", "json", "csv", "parquet"]) line.save(\`\${at}/x.\${end}\`);
-chart.page([line]).save(at + "/page.html");
+for (const end of ["svg", "png", "html", "json", "csv", "parquet"]) line.save(\`\${at}/x.\${end}\`);
 const report = postmortem({ title: "Short runs", severity: 2, detectedAt: "2026-02-01" });
 report.add(line);
 report.save(at + "/pm");
@@ -28,11 +27,10 @@ report.save(at + "/pm");
 async function expectSaved(): Promise<void> {
   const files = join(folder.path, "files");
   expect((await readdir(files)).sort()).toEqual([
-    "page.html",
     "pm",
-    ...["csv", "html", "json", "parquet", "pdf", "png", "svg"].map((end) => `x.${end}`),
+    ...["csv", "html", "json", "parquet", "png", "svg"].map((end) => `x.${end}`),
   ]);
-  for (const name of ["page.html", "x.html", "x.png", "x.svg"]) {
+  for (const name of ["x.html", "x.png", "x.svg"]) {
     expect(readOrigins(await readFile(join(files, name)))).toHaveLength(1);
   }
   expect(await readdir(join(files, "pm"))).toContain("postmortem.md");
@@ -62,17 +60,17 @@ test("what cells save, ask and draw without an await is there after the run", as
   await expectSaved();
   expect((await readdir(join(folder.path, "more"))).sort()).toEqual(["a.svg", "b.svg", "c.svg"]);
   const [root] = readOrigins(await readFile(join(folder.path, "asked", "roots.svg")));
-  expect(root?.origin["sql"]).toMatch(/^SELECT number AS x/);
+  expect(root?.["sql"]).toMatch(/^SELECT number AS x/);
 });
 
 test("what a cell saves without an await is there also where a later cell fails", async () => {
   const { outcome } = await run([
     handMade,
-    `chart.line(result).save(process.cwd() + "/files/x.pdf"); 1;`,
+    `chart.line(result).save(process.cwd() + "/files/x.png"); 1;`,
     "throw new Error('no');",
   ]);
   expect(outcome.message).toMatch(/^Cell 3 of 3 /);
-  expect(await readdir(join(folder.path, "files"))).toEqual(["x.pdf"]);
+  expect(await readdir(join(folder.path, "files"))).toEqual(["x.png"]);
 });
 
 test("a save that fails and that nothing awaits makes the run fail, and names its cell", async () => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { handMade, notebookFolder, writeCells } from "./notebook-fixture.js";
 
@@ -25,8 +25,8 @@ test("the page holds the origin of each chart that it shows, and nothing that ru
   const bytes = await readFile(outcome.page);
   const found = readOrigins(bytes);
   expect(found.map(({ title }) => title)).toEqual(["Runs & more <b>", expect.any(String)]);
-  expect(found.map(({ origin }) => origin["sql"])).toEqual(["SELECT 1", hostile]);
-  expect(found[0]?.origin).toMatchObject({
+  expect(found.map(({ sql }) => sql)).toEqual(["SELECT 1", hostile]);
+  expect(found[0]).toMatchObject({
     range: { start: "2026-02-01T00:00:00.000Z", timeZone: "UTC" },
     server: "25.8",
   });

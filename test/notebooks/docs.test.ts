@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { openIncident } from "../../src/incident/living.js";
 import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { gpgTeam, hasGpg } from "../support/gpg-team.js";
 import { newDatabase, type OwnDatabase } from "../support/own-database.js";
-import { examplesOf, PAGES, runDoc } from "./run-doc.js";
+import { examplesOf, objections, PAGES, runDoc, runDocs, type Doc } from "./run-doc.js";
 import { sampleLab } from "./sample-lab.js";
 
 
@@ -54,8 +54,6 @@ const PREPARE: Readonly<Record<string, (folder: string) => Promise<void>>> = {
   },
 };
 
-type Doc = Awaited<ReturnType<typeof runDoc>>;
-
 /** What the examples of a page show or leave, beside that they run. */
 const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   "README.md"({ output }) {
@@ -70,13 +68,13 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   },
   "docs/exports.md"({ folder, text }) {
     const [table] = readOrigins(readFileSync(join(folder, "out", "versions.html")));
-    expect(table?.origin["sql"]).toMatch(/^SELECT/);
+    expect(table?.["sql"]).toMatch(/^SELECT/);
     const origins = ["svg", "png", "html"].flatMap((format) =>
       readOrigins(readFileSync(join(folder, "out", `counts.${format}`))),
     );
     expect(origins).toHaveLength(3);
-    for (const { origin } of origins) {
-      expect(origin).toEqual(origins[0]?.origin);
+    for (const origin of origins) {
+      expect(origin).toEqual(origins[0]);
       expect(origin["sql"]).toMatch(/fastpath/);
     }
     // What the page shows of it, but for the numbers, the sample's place and the SQL.
@@ -136,15 +134,33 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   },
 };
 
-it.each(PAGES.filter((page) => examplesOf(readFileSync(page, "utf8")).length > 0))(
+const withExamples = PAGES.filter((page) => examplesOf(readFileSync(page, "utf8")).length > 0);
+// These write files that the test reads, or need another deployment: a notebook each.
+const ALONE = ["docs/exports.md", "docs/postmortem.md", "docs/incidents.md", "docs/deployment.md"];
+const TOGETHER = withExamples.filter((page) => !ALONE.includes(page));
+
+async function expectShown(page: string, doc: Doc): Promise<void> {
+  for (const [at, { output }] of doc.examples.entries()) {
+    if (output !== undefined) expect(doc.shown[at], page).toBe(`result: ${output.trimEnd()}`);
+  }
+  await SHOWS[page]?.(doc);
+}
+
+it("the examples of the other pages stand alone: none needs what another page declares", async () => {
+  for (const page of TOGETHER) expect(await objections(page), page).toEqual([]);
+}, 300_000);
+
+it("the examples of the other pages run as cells, page by page", async () => {
+  await using run = await runDocs(TOGETHER);
+  for (const [at, page] of TOGETHER.entries()) await expectShown(page, run.docs[at]!);
+}, 300_000);
+
+it.each(ALONE)(
   "%s: every example runs as a cell, after what the page says comes before it",
   async (page) => {
     if (page === "docs/deployment.md" && !hasGpg) return;
     await using doc = await runDoc(page, { prepare: PREPARE[page] });
-    for (const [at, { output }] of doc.examples.entries()) {
-      if (output !== undefined) expect(doc.shown[at]).toBe(`result: ${output.trimEnd()}`);
-    }
-    await SHOWS[page]?.(doc);
+    await expectShown(page, doc);
   },
   300_000,
 );

@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import { CellCompiler } from "../../src/notebook/cell-compiler.js";
+import { CellScripts } from "../../src/notebook/cell-error.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
 
@@ -30,22 +32,49 @@ export function examplesOf(text: string): DocExample[] {
   );
 }
 
-/**
- * Runs every `ts` example of a page as a reader would, in order, as the cells of one notebook, all of which
- * must end well; after the guide's first cell where the page says so.
- *
- * @param options `last`: a cell after them, which is no example; `prepare`: files in the notebook's folder.
- */
-export async function runDoc(
-  page: string,
+/** The code that comes before a page's examples. */
+async function before(text: string): Promise<string[]> {
+  const guide = examplesOf(await readFile(join(root, "docs", "guide.md"), "utf8"));
+  return AFTER_THE_GUIDE.test(text) ? [guide[0]!.code] : [];
+}
+
+/** A page after its examples ran. */
+export interface Doc {
+  readonly text: string;
+  readonly examples: readonly DocExample[];
+  readonly folder: string;
+  /** The plain texts that each example showed. */
+  readonly shown: readonly string[];
+  /** What the first example that holds the code showed. */
+  readonly output: (code: string) => string | undefined;
+}
+
+const compiler = new CellCompiler(root, new CellScripts());
+
+/** TypeScript's objections to a page's examples, as the cells of a notebook of their own. */
+export async function objections(page: string): Promise<string[]> {
+  const text = await readFile(join(root, page), "utf8");
+  const codes = [...(await before(text)), ...examplesOf(text).map(({ code }) => code)];
+  const cells = codes.map((code, at) => ({ name: `cell-${at + 1}`, code }));
+  const found = compiler.check(cells);
+  return found.map(({ index, objection }) => `${codes[index]}: ${JSON.stringify(objection)}`);
+}
+
+/** Runs every `ts` example of pages, in order, as the cells of one notebook, all of which must end well. */
+export async function runDocs(
+  pages: readonly string[],
   options: { last?: string; prepare?: ((folder: string) => Promise<void>) | undefined } = {},
 ) {
-  const text = await readFile(join(root, page), "utf8");
-  const examples = examplesOf(text);
-  const guide = examplesOf(await readFile(join(root, "docs", "guide.md"), "utf8"));
-  const before = AFTER_THE_GUIDE.test(text) ? [guide[0]!.code] : [];
-  const after = options.last === undefined ? [] : [options.last];
-  const codes = [...before, ...examples.map(({ code }) => code), ...after];
+  const codes: string[] = [];
+  const parts: { text: string; examples: DocExample[]; from: number }[] = [];
+  for (const page of pages) {
+    const text = await readFile(join(root, page), "utf8");
+    const examples = examplesOf(text);
+    codes.push(...(await before(text)));
+    parts.push({ text, examples, from: codes.length });
+    codes.push(...examples.map(({ code }) => code));
+  }
+  if (options.last !== undefined) codes.push(options.last);
   const folder = await notebookFolder();
   try {
     await options.prepare?.(folder.path);
@@ -53,22 +82,25 @@ export async function runDoc(
     const outcome = await runNotebook(path, { out: join(folder.path, "out") });
     expect(outcome.message).toBeUndefined();
     expect(outcome).toMatchObject({ status: "ok", cells: codes.length });
-    const shown = (await outputTexts(outcome.notebook))
-      .slice(before.length)
-      .map((outputs) => outputs.join("\n"));
-    return {
-      text,
-      examples,
-      folder: folder.path,
-      notebook: outcome.notebook,
-      /** The plain texts that each example showed. */
-      shown,
-      /** What the first example that holds the code showed. */
-      output: (code: string) => shown[examples.findIndex((each) => each.code.includes(code))],
-      [Symbol.asyncDispose]: folder.remove,
-    };
+    const all = (await outputTexts(outcome.notebook)).map((outputs) => outputs.join("\n"));
+    const docs = parts.map(({ text, examples, from }): Doc => {
+      const shown = all.slice(from, from + examples.length);
+      const output = (code: string) => shown[examples.findIndex((each) => each.code.includes(code))];
+      return { text, examples, folder: folder.path, shown, output };
+    });
+    return { docs, [Symbol.asyncDispose]: folder.remove };
   } catch (error) {
     await folder.remove();
     throw error;
   }
+}
+
+/**
+ * Runs every `ts` example of a page as a reader would, after the guide's first cell where the page says so.
+ *
+ * @param options `last`: a cell after them, which is no example; `prepare`: files in the notebook's folder.
+ */
+export async function runDoc(page: string, options: Parameters<typeof runDocs>[1] = {}) {
+  const { docs, ...run } = await runDocs([page], options);
+  return { ...docs[0]!, ...run };
 }

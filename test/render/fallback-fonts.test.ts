@@ -1,11 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chart, postmortem } from "../../src/index.js";
+import { chart } from "../../src/index.js";
 import { georgianFont, inGeorgian } from "../chart/support/georgian-font.js";
-import { pdfObjects } from "../chart/support/pdf-objects.js";
-import { pdfText, popplerMissing, popplerNote } from "../chart/support/poppler.js";
 import { decodePng } from "../chart/support/png-image.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
 
@@ -40,36 +38,4 @@ describe("a picture with a script that the shipped font has not", () => {
     const differing = boxes.pixels.filter((value, at) => value !== drawn.pixels[at]).length;
     expect(differing).toBeGreaterThan(200);
   });
-
-  test("PDF: the font is embedded, and no box is drawn", async () => {
-    install();
-    const pdf = await titled(`x ${WORD} y`).pdf();
-    const names = pdfObjects(pdf).flatMap(
-      ({ text }) => /\/BaseFont \/\w+\+(\w+)/.exec(text)?.[1] ?? [],
-    );
-    expect(new Set(names)).toEqual(new Set(["Arimo", "Kartu"]));
-    expect((await titled(`x ${WORD} y`).pdf()).equals(pdf)).toBe(true);
-  });
-
-  test.skipIf(popplerMissing)(`PDF: the text is still its characters${popplerNote}`, async () => {
-    install();
-    expect(pdfText(await titled(`Łódź ${WORD} y`).pdf())).toContain(`Łódź ${WORD} y`);
-  });
 });
-
-test.each(["👨‍👩‍👧‍👦 family", "🏳️‍🌈 flag", "😀", "क्‍ष", "مرحبا", "a\u200db"])(
-  "%j ends in a PDF, whatever fonts the machine has",
-  async (text) => {
-    delete process.env.PROBELAB_FONTS;
-    const drawn = titled(text);
-    expect((await drawn.pdf()).toString("latin1", 0, 5)).toBe("%PDF-");
-    const report = postmortem({
-      title: text,
-      severity: 4,
-      detectedAt: "2026-05-04",
-      summary: text,
-    });
-    const saved = await report.add(drawn, { name: "a" }).save(join(folder, "report"));
-    expect(statSync(join(saved, "postmortem.pdf")).size).toBeGreaterThan(5_000);
-  },
-);

@@ -2,7 +2,8 @@ import { crc32 } from "node:zlib";
 import { inflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/index.js";
-import { originRecord } from "../../src/render/origin/origin-record.js";
+import { originRecord } from "../../src/render/origin.js";
+import { titleText } from "../../src/render/svg.js";
 import { decodePng, pngChunks } from "../chart/support/png-image.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
 
@@ -19,16 +20,14 @@ describe("chart.png()", () => {
     const text = chunks[2]?.data ?? Buffer.alloc(0);
     expect(text.toString("latin1", 0, 13)).toBe("probelab\0\x01\0\0\0");
     expect(JSON.parse(inflateSync(text.subarray(13)).toString("utf8"))).toEqual(
-      originRecord(drawn.origin),
+      originRecord(drawn.origin, [], titleText(drawn.spec.title)),
     );
   });
 
   test("carries its title, as other programs read it", async () => {
     const [, , , title] = pngChunks(await drawn.png());
     expect(title?.type).toBe("iTXt");
-    expect(title?.data.toString("utf8")).toBe(
-      "Title\0\0\0\0\0Measurements per week by version, 2026-02-01 to 2026-05-01 UTC",
-    );
+    expect(title?.data.toString("utf8")).toBe("Title\0\0\0\0\0Measurements per week by version");
     const bare = await chart
       .vegaLite(weeklyCounts(), { mark: "bar", title: "", width: 60, height: 20 })
       .png();

@@ -54,20 +54,6 @@ describe("chart.save(path)", () => {
     }
   });
 
-  test("replaces a file as a whole", async () => {
-    const path = join(directory, "a.svg");
-    writeFileSync(path, "x".repeat(1_000_000));
-    await drawn.save(path);
-    expect(readFileSync(path, "utf8")).toBe(await drawn.svg());
-  });
-
-  test("many at once to one path leave one whole file and nothing else", async () => {
-    const path = join(directory, "a.svg");
-    await Promise.all(Array.from({ length: 8 }, () => drawn.save(path)));
-    expect(readdirSync(directory)).toEqual(["a.svg"]);
-    expect(readFileSync(path, "utf8")).toBe(await drawn.svg());
-  });
-
   test("where it can't be written, nothing is left behind and the error says why", async () => {
     mkdirSync(join(directory, "taken.svg"));
     await expect(drawn.save(join(directory, "taken.svg"))).rejects.toThrow(/Can't write.*EISDIR/);
@@ -76,12 +62,4 @@ describe("chart.save(path)", () => {
     expect(readdirSync(directory).sort()).toEqual(["file", "taken.svg"]);
     expect(readFileSync(join(directory, "file"), "utf8")).toBe("kept");
   });
-
-  test.each(["a.gif", "a", "a.constructor", ".svg/"])(
-    "%j is refused before anything is drawn",
-    async (name) => {
-      await expect(drawn.save(join(directory, name))).rejects.toThrow(/end the path with .svg/);
-      expect(readdirSync(directory)).toEqual([]);
-    },
-  );
 });

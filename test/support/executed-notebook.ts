@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runNotebook, type RunOutcome } from "../../src/notebook/run-notebook.js";
@@ -11,37 +11,9 @@ export interface Executed {
   readonly errors: number;
 }
 
-/** Runs the TypeScript of a document of `docs/` as a notebook, each of its blocks a cell. */
-export async function executeExamples(document: string, directory: string): Promise<Executed> {
-  const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), "utf8");
-  const cells = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, source = ""], index) => ({
-    cell_type: "code",
-    execution_count: null,
-    id: `block-${index}`,
-    metadata: {},
-    outputs: [],
-    source,
-  }));
-  if (cells.length === 0) throw new Error(`${document} has no TypeScript block`);
-  // Beside the package, so that its cells find it.
-  const folder = mkdtempSync(fileURLToPath(new URL("../../out-", import.meta.url)));
-  try {
-    const path = join(folder, "examples.ipynb");
-    const notebook = { cells, metadata: {}, nbformat: 4, nbformat_minor: 5 };
-    writeFileSync(path, JSON.stringify(notebook));
-    return await execute(path, directory);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
 /** Runs `notebooks/NAME.ipynb` on the embedded database in `directory`; outputs go to `directory`/out. */
 export async function executeNotebook(name: string, directory: string): Promise<Executed> {
   const path = fileURLToPath(new URL(`../../notebooks/${name}.ipynb`, import.meta.url));
-  return await execute(path, directory);
-}
-
-async function execute(path: string, directory: string): Promise<Executed> {
   const before = process.env["PROBELAB_MEASUREMENTS"];
   process.env["PROBELAB_MEASUREMENTS"] = `embedded:${directory}`;
   try {

@@ -10,7 +10,7 @@ import { BAR } from "../bar.js";
 import { Chart } from "../chart-value.js";
 import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from "../options.js";
 import { drawnResult, resultChart } from "../result-chart.js";
-import { tableModel } from "../table-model.js";
+import { tableModel } from "../table.js";
 import { causes, changedValues, steps, type Figure } from "./bars.js";
 import { alarms, changesInLines } from "./lines.js";
 

@@ -188,7 +188,8 @@ export function changesInLines(
       layers: (frame) => changeLayers(frame, shown, nameOf),
     },
     options: { y: measure },
-    title: (named) => `${titleSentence(named, result.origin)}, changes marked`,
+    title: (named) =>
+      [titleSentence(named), ...originSpan(result.origin), "changes marked"].join(", "),
     told: [
       ...(some.length <= MOST_SERIES
         ? []

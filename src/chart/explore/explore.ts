@@ -4,11 +4,11 @@ import { bucketNoun } from "../../time/step.js";
 import { Chart } from "../chart-value.js";
 import { resultOf } from "../check-result.js";
 import { PANEL, ROW } from "../../render/fluid.js";
-import { heading, words, wrap } from "../../render/label.js";
+import { heading, words } from "../../render/label.js";
 import { checkChartOptions, type ExploreChartOptions } from "../options.js";
 import { usualTheme } from "../look.js";
 import { wholeSpec } from "../result-chart.js";
-import { originSpan } from "../sentences.js";
+import { spanSentence } from "../sentences.js";
 import { cellRows, cubeOf, type Cube } from "./cube.js";
 import { params } from "./sums.js";
 import { GAP, HEIGHT, MOST_BARS, panel, panelWidth, series, stateLines, WIDTH } from "./views.js";
@@ -23,15 +23,14 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const along = measure.additive ? [] : [time.every];
   const by = new Intl.ListFormat("en-GB").format([...along, ...names.map((name) => words(name))]);
   const per = measure.additive ? ` per ${time.every}` : "";
-  const title =
-    options.title ?? [`${measure.label}${per} by ${by}`, ...originSpan(origin)].join(", ");
+  const title = options.title ?? `${measure.label}${per} by ${by}`;
   const cut = values.flatMap((all, at) =>
     all.length > MOST_BARS
       ? [`Drawn: the ${MOST_BARS} largest of ${all.length} values of ${names[at]}.`]
       : [],
   );
   const sentences = [
-    ...(options.subtitle === undefined ? [] : [cleanText(options.subtitle, 2_000)]),
+    ...spanSentence(origin),
     "In a notebook or on a page: drag along the time, click bars; a double click shows everything again.",
     `Grey: all data${measure.additive ? ", scaled to the selection" : ""}. Orange: the equally long time before.`,
     ...cut,
@@ -42,7 +41,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const spec = wholeSpec(origin, {
     panels: { width, columns: names.length, apart: GAP },
     title,
-    subtitle: wrap(sentences, WIDTH, 12),
+    subtitle: [options.subtitle ?? "", sentences.join(" ")],
     widest: WIDTH,
     theme: options.theme,
     described: (text) => describe(cube, text),

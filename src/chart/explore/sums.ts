@@ -93,14 +93,17 @@ export function numberTexts({ measure, result, sums }: Cube) {
   const share = unit === "share";
   const whole =
     sums.length === 1 && result.column(sums[0]!).every((value) => Number.isInteger(Number(value)));
-  const exact = share ? ".2%" : whole ? ",d" : ",.4~r";
+  const exact = whole ? ",d" : ",.4~r";
+  const percentOf = (value: string, digits: number): string =>
+    `format(100 * ${value}, ".${digits}f") + " %"`;
   const some = (value: string, text: string): string => `isValid(${value}) ? ${text} : "none"`;
-  const full = (value: string): string => some(value, `format(${value}, "${exact}")`);
+  const full = (value: string): string =>
+    some(value, share ? percentOf(value, 2) : `format(${value}, "${exact}")`);
   const short = (value: string): string =>
     some(
       value,
       share
-        ? `format(${value}, ".1%")`
+        ? percentOf(value, 1)
         : `abs(${value}) < 1e4 ? format(${value}, "${whole ? ",d" : ",.3~r"}") : format(${value}, ".3s")`,
     );
   // With a sign of its own: "+.1f" would give a small loss as "−0.0".

@@ -1,18 +1,17 @@
-import type { Origin } from "../../result/origin.js";
-import { cleanText, counted } from "../../base/text.js";
-import { compiledForScreen, withoutRuler } from "../fluid.js";
-import type { VegaLiteSpec } from "../theme.js";
-import { originRecord } from "../origin/origin-record.js";
-import { originEntries } from "../origin/origin-words.js";
-import { notesOf, titleText } from "../svg.js";
+import { cleanText } from "../../base/text.js";
 import { escapeXml } from "../../base/xml.js";
+import type { Origin } from "../../result/origin.js";
+import { compiledForScreen, withoutRuler } from "../fluid.js";
+import { originEntries, originRecord } from "../origin.js";
+import { titleText } from "../svg.js";
 import type { TableModel } from "../table-outputs.js";
+import type { VegaLiteSpec } from "../theme.js";
 
 /** A chart as far as its figure goes. */
 export interface Drawable {
   readonly spec: VegaLiteSpec;
-  /** The spec as screens draw it, where that is another. */
-  screenSpec?(): Promise<VegaLiteSpec>;
+  /** The spec as screens draw it. */
+  screenSpec(): Promise<VegaLiteSpec>;
   svg(): Promise<string>;
 }
 
@@ -33,14 +32,13 @@ type OriginRecord = ReturnType<typeof originRecord>;
 export async function chartFigure(chart: Drawable, id: string): Promise<string> {
   const { spec } = chart;
   const svg = await chart.svg();
-  const screen = (await chart.screenSpec?.()) ?? spec;
-  const { block, follows } = await liveContent(screen);
+  const { block, follows } = await liveContent(await chart.screenSpec());
   const origin = (spec.usermeta as { probelab?: OriginRecord } | undefined)?.probelab ?? {};
   const words = typeof spec.description === "string" ? spec.description : "";
   // A fluid one has the width of its place, and Vega finds the pointer only in a drawing of its own size.
   return `<figure class="probelab-chart" id="${escapeXml(id)}" aria-label="${escapeXml(titleText(spec.title))}">
 <div class="probelab-plot${follows ? "" : " probelab-scaled"}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
-<figcaption>${notesDetails(notesOf(spec))}${words === "" ? "" : `<details class="probelab-words"><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
+<figcaption>${words === "" ? "" : details("words", "In words", `<p>${escapeXml(words)}</p>`)}
 ${originDetails(origin)}</figcaption>
 ${block}
 ${jsonScript("probelab-origin", origin)}
@@ -48,11 +46,15 @@ ${jsonScript("probelab-origin", origin)}
 `;
 }
 
-/** The notes beyond the subtitle; a picture has them below. */
-function notesDetails(notes: readonly string[]): string {
-  if (notes.length === 0) return "";
-  const items = notes.map((note) => `<li>${escapeXml(note)}</li>`).join("");
-  return `<details class="probelab-words"><summary>${counted(notes.length, "note")}</summary><ul>${items}</ul></details>`;
+/** A table as a `<figure>` of a page, with where it comes from. */
+export function tableFigure({ html, model, origin }: Tabular, id: string): string {
+  const record = originRecord(origin, [], model.caption);
+  return `<figure class="probelab-table" id="${escapeXml(id)}" aria-label="${escapeXml(model.caption)}">
+<div class="probelab-wide" tabindex="0" role="group" aria-label="Table">${html}</div>
+<figcaption>${originDetails(record)}</figcaption>
+${jsonScript("probelab-origin", record)}
+</figure>
+`;
 }
 
 /** A chart as the runtime of a page draws it: a data block; whether it follows the pointer or the window. */
@@ -60,43 +62,19 @@ export async function liveContent(
   spec: VegaLiteSpec,
 ): Promise<{ readonly block: string; readonly follows: boolean }> {
   const vega = withoutRuler(await compiledForScreen(spec));
-  const series = seriesField(spec);
   return {
-    block: jsonScript("probelab-content", {
-      vega: packed(vega),
-      ...(series !== undefined && { series }),
-    }),
+    block: jsonScript("probelab-content", vega),
     follows: JSON.stringify(vega.signals ?? []).includes('"events":'),
   };
 }
 
-/** A short list needs no packing. */
-const FEW = 100;
-
-/** The same with long lists of alike rows as `names` and `rows` of values, which the runtime unpacks. */
-function packed(vega: Awaited<ReturnType<typeof compiledForScreen>>): object {
-  const data = vega.data?.map((source) => {
-    const { values, ...rest } = source as { values?: unknown };
-    if (!Array.isArray(values) || values.length < FEW) return source;
-    const rows = values as Readonly<Record<string, unknown>>[];
-    const names = Object.keys(rows[0]!);
-    const alike = rows.every(
-      (row) => Object.keys(row).join("\n") === names.join("\n") && !Array.isArray(row),
-    );
-    return alike ? { ...rest, names, rows: rows.map((row) => Object.values(row)) } : source;
-  });
-  return data === undefined ? vega : { ...vega, data };
-}
-
-/** A table as a `<figure>` of a page, with where it comes from. */
-export function tableFigure({ html, model, origin }: Tabular, id: string): string {
-  const record = originRecord(origin);
-  return `<figure class="probelab-table" id="${escapeXml(id)}" aria-label="${escapeXml(model.caption)}">
-<div class="probelab-wide" tabindex="0" role="group" aria-label="Table">${html}</div>
-<figcaption>${originDetails(record)}</figcaption>
-${jsonScript("probelab-origin", record)}
-</figure>
-`;
+/** A value as a data block of an HTML page: nothing in it can end the block or begin a comment. */
+export function jsonScript(className: string, value: unknown): string {
+  const json = JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `<script type="application/json" class="${className}">${json}</script>`;
 }
 
 /** The picture without the origin, which the figure holds already. */
@@ -107,21 +85,8 @@ function inlineSvg(svg: string): string {
     .trim();
 }
 
-/** The field whose values the legend lists. */
-function seriesField(spec: VegaLiteSpec): string | undefined {
-  const layers = Array.isArray(spec.layer) ? (spec.layer as VegaLiteSpec[]) : [];
-  return [spec, ...layers]
-    .map(({ encoding }) => (encoding as { color?: { field?: unknown } } | undefined)?.color?.field)
-    .find((field) => typeof field === "string");
-}
-
-/** A value as a data block of an HTML page: nothing in it can end the block or begin a comment. */
-export function jsonScript(className: string, value: unknown): string {
-  const json = JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return `<script type="application/json" class="${className}">${json}</script>`;
+function details(kind: "words" | "source", summary: string, html: string): string {
+  return `<details class="probelab-${kind}"><summary>${summary}</summary>${html}</details>`;
 }
 
 /** The origin of a chart, for a reader. */
@@ -138,5 +103,5 @@ function originDetails(record: OriginRecord): string {
         : `<ul>${clean.map((sentence) => `<li>${sentence}`).join("")}</ul>`;
     return `<dt>${escapeXml(cleanText(name, 100))}</dt><dd>${html}</dd>`;
   });
-  return `<details class="probelab-source"><summary>Where this comes from</summary><dl>${entries.join("")}</dl></details>`;
+  return details("source", "Where this comes from", `<dl>${entries.join("")}</dl>`);
 }

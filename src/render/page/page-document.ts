@@ -7,7 +7,7 @@ import { cleanText } from "../../base/text.js";
 import { escapeXml } from "../../base/xml.js";
 import type { ThemeName } from "../theme.js";
 import { TEXT_STYLE } from "../table-outputs.js";
-import { baseStyle, figureStyle, printTables } from "./page-style.js";
+import { baseStyle, figureStyle } from "./page-style.js";
 
 const require = createRequire(import.meta.url);
 
@@ -40,7 +40,7 @@ export function pageDocument(parts: PageParts): string {
   // No text can hold this: it is escaped.
   const live = body.includes(CONTENT_BLOCK);
   const scripts = [...(live ? [runtimeSource()] : []), ...(script === undefined ? [] : [script])];
-  const css = `${baseStyle(theme)}${figureStyle}${style}${printTables}${live ? fontRules() : ""}`;
+  const css = `${baseStyle(theme)}${figureStyle}${style}${live ? fontRules() : ""}`;
   const styles = parts.styleAttributes ? "'unsafe-inline'" : scriptHash(css);
   return `<!doctype html>
 <html lang="en">

@@ -40,6 +40,9 @@ footer { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line
   :root { --ink: #000; --paper: #fff; --code: #f6f8fa; --soft: #444; --line: #bbb; }
   body { font-size: 10.5pt; } main { max-width: none; padding: 0; }
   pre { white-space: pre-wrap; }
+  .probelab-wide { overflow: visible; }
+  table { font-size: 7.5pt; }
+  th, td { padding: 0.2em 0.4em; overflow-wrap: anywhere; }
 }
 `;
 }
@@ -63,10 +66,6 @@ export const figureStyle = `
 .probelab-drawing { display: none; }
 .probelab-live .probelab-drawing { display: block; }
 .probelab-live .probelab-picture { display: none; }
-.probelab-drawing [class*="role-legend-"], .probelab-drawing [class*="role-legend-"] * { pointer-events: all; cursor: default; }
-.probelab-drawing .role-mark > *, .probelab-drawing [class*="role-legend-"] > * { transition: opacity 0.12s; }
-.probelab-faded { opacity: 0.15 !important; }
-.probelab-drawing .role-mark > .probelab-faded { pointer-events: none; }
 .probelab-chart figcaption { padding: 0 12px; }
 .probelab-words, .probelab-source { font-size: 0.85rem; color: var(--soft); }
 .probelab-words summary, .probelab-source summary { cursor: pointer; padding: 0.15rem 0; }
@@ -92,41 +91,5 @@ export const figureStyle = `
   .probelab-plot { overflow: visible; }
   .probelab-plot svg { max-width: 100%; }
   .probelab-words:not([open]), .probelab-source:not([open]) { display: none; }
-}
-`;
-
-/** From so many columns on the type of a table is so large in print, in points. */
-const SIZES = [
-  [5, 8.5],
-  [7, 7.5],
-  [10, 7.5],
-  [14, 6],
-  [19, 4.5],
-  [27, 3],
-  [41, 2],
-] as const;
-
-/** From so many columns on a table stands across the paper. */
-const WIDE = 10;
-
-/** Selects a cell that only tables of so many columns have. */
-const cell = (columns: number): string => `> * > tr > :nth-child(${columns})`;
-
-/**
- * CSS, to stand last, that puts all of a table on the paper: the more columns, the smaller the type,
- * from ten on across it. Tables are told apart by their columns, as notebooks show them without classes.
- */
-export const printTables = `
-@media print {
-.probelab-wide, .output, .table { overflow: visible; }
-@page wide-table { size: landscape; }
-:is(.probelab-table, .output, .shown):has(table ${cell(WIDE)}) { page: wide-table; }
-thead { break-inside: avoid; }
-th, td { padding: 0.2em 0.4em; }
-thead th { white-space: normal; vertical-align: bottom; }
-th[scope="row"], td:not([align="right"]) { white-space: normal; overflow-wrap: anywhere; }
-:where(th[scope="row"], td:not([align="right"])) { min-width: 6em; }
-td img[height="10"] { width: 3.2em; height: 0.4em; }
-${SIZES.map(([columns, size]) => `table:has(${cell(columns)}) { font-size: ${size}pt; }`).join("\n")}
 }
 `;

@@ -1,4 +1,3 @@
-import { NOTES_MARK } from "../../../src/render/svg.js";
 import type { Chart } from "../../../src/index.js";
 
 /** A layer of a chart's spec, as the tests read it. */
@@ -8,11 +7,9 @@ export interface Layer {
   readonly encoding: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 }
 
-/** Its layers, without the mark that tells notes. */
+/** Its layers. */
 export function layers(chart: Chart): Layer[] {
-  return (chart.spec.layer as (Layer & { readonly name?: string })[]).filter(
-    ({ name }) => name !== NOTES_MARK,
-  );
+  return chart.spec.layer as Layer[];
 }
 
 /** The subtitle as one text. */

@@ -73,8 +73,6 @@ const free = {
   ],
 };
 const rome = between("2026-03-28", "2026-03-31", { timeZone: "Europe/Rome" });
-const day = between("2026-03-24", "2026-03-25");
-const begun = between("2026-03-24", "2026-03-24T08:00");
 
 const two = weeklyDurations().filter((row) =>
   ["3.8.2", "3.11.0"].some((version) => version === row["software_version"]),
@@ -83,11 +81,9 @@ const two = weeklyDurations().filter((row) =>
 /** Every kind of chart, in both themes. */
 export const PICTURES = {
   explore: chart.explore(exploreCells()),
-  "explore-share-dark": chart.explore(exploreCells({ share: true }), { theme: "dark" }),
   "area-share": chart.area(weeklyCounts(), { ...small, stack: "normalize" }),
   "bar-beside": chart.bar(two, { ...small, y: "q50", stack: false, interval: ["q10", "q90"] }),
   "bar-horizontal": chart.bar(tests(), { interval: ["low", "high"], width: 420 }),
-  "bar-share": chart.bar(weeklyCounts(), { ...small, stack: "normalize", theme: "dark" }),
   "facet-area": chart.area(weeklyCounts(), { facet: "software_version", width: 560 }),
   "facet-own-dark": chart.line(weeklyDurations(), {
     y: "q50",
@@ -118,53 +114,23 @@ export const PICTURES = {
   "dot-intervals": chart.dot(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
   "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
-  "area-total": chart.area(weeklyCounts(), { ...small, color: null }),
   "area-rome": chart.area(weeklyCounts({ range: rome, every: "hour" }), small),
-  "area-one-bucket": chart.area(weeklyCounts({ range: day, every: "day" }), small),
-  "area-one-bucket-dark": chart.area(weeklyCounts({ range: begun, every: "day" }), {
-    ...small,
-    theme: "dark",
-  }),
   "area-lone-values": chart.area(gaps(), small),
-  "area-mark-last-week": chart.area(weeklyCounts(), {
-    ...small,
-    annotations: [chart.annotation("2026-04-29T09:00:00Z", "hotfix deployed")],
-  }),
   "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", annotations }),
-  "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", annotations, theme: "dark" }),
   "line-span": chart.line(weeklyDurations(), {
     ...small,
     y: "q50",
     annotations: [chart.annotation("2026-03-18T09:00:00Z", "incident", "2026-03-30")],
     reference: { value: 900, label: "15 minutes" },
   }),
-  "line-log": chart.line(weeklyDurations(), { ...small, y: { value: "q90", type: "log" } }),
   "line-log-decades": chart.line(decades(), { ...small, y: { type: "log" }, height: 260 }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
   "bar-light": chart.bar(weeklyCounts(), small),
-  "bar-dark": chart.bar(weeklyCounts(), { ...small, theme: "dark" }),
   "bar-category": chart.bar(versionSummary(), { height: 170 }),
   "line-empty": chart.line(empty(), small),
   "line-annotations": chart.line(weeklyDurations(), { ...small, y: "q50", annotations: crowded }),
   "dot-light": chart.dot(weeklyDurations(), { ...small, y: "q10" }),
-  "dot-dark": chart.dot(weeklyDurations(), { ...small, y: "q10", theme: "dark" }),
-  "dot-total": chart.dot(weeklyCounts({ versions: [], other: true }), {
-    ...small,
-    color: null,
-    annotations,
-  }),
   "dot-numbers": chart.dot(versionSummary(), { ...small, x: "runs", y: "q50" }),
-  "free-heat": chart.vegaLite(weeklyCounts(), {
-    width: 420,
-    height: 130,
-    title: "Measurements by week and version",
-    mark: { type: "rect", clip: true },
-    encoding: {
-      x: { field: "t", type: "ordinal", timeUnit: "utcmonthdate", title: "Week" },
-      y: { field: "software_version", type: "nominal", title: null },
-      color: { field: "measurements", type: "quantitative", scale: { scheme: "viridis" } },
-    },
-  }),
   "free-layers": chart.vegaLite(weeklyCounts(), free),
 };
 

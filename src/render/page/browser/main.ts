@@ -1,19 +1,10 @@
 import { type LoggerInterface, type Spec, View, logger, None, parse } from "vega";
 import { expressionInterpreter } from "vega-interpreter";
 import { inertLoader } from "../../inert-loader.js";
-import { exactDates } from "./exact-dates.js";
-import { highlightSeries } from "./highlight-series.js";
 import { showTooltip } from "./tooltip.js";
 
-/** As `hover.ts` and `fluid.ts` name them. */
-const KEPT = "probelab_series";
+/** As `fluid.ts` names it. */
 const PLACE = "probelab_place";
-
-/** The data block of a figure: the compiled chart, and the field of its series. */
-interface ChartContent {
-  readonly vega: Spec;
-  readonly series?: string;
-}
 
 /** Makes the charts of the page live, one after the other: the reader may scroll in between. */
 async function drawAll(): Promise<void> {
@@ -39,9 +30,7 @@ async function drawChart(figure: HTMLElement): Promise<void> {
   const plot = figure.querySelector(".probelab-plot");
   const json = figure.querySelector("script.probelab-content")?.textContent;
   if (!plot || !json) throw new Error("The figure holds no chart");
-  const { vega, series } = JSON.parse(json) as ChartContent;
-  vega.data?.forEach(unpack);
-
+  const vega = JSON.parse(json) as Spec;
   const place = document.createElement("div");
   place.className = "probelab-drawing";
   plot.append(place);
@@ -62,12 +51,6 @@ async function drawChart(figure: HTMLElement): Promise<void> {
     await view.initialize(place).runAsync();
     if (faults.length > 0) throw faults[0];
     nameDrawing(figure, place);
-    const live = view;
-    if (series === undefined) return;
-    const keeps = vega.signals?.some(({ name }) => name === KEPT) === true;
-    highlightSeries(place, series, (kept) => {
-      if (keeps) void live.signal(KEPT, kept ?? null).runAsync();
-    });
   } catch (error) {
     view?.finalize();
     place.remove();
@@ -82,12 +65,16 @@ function measure(signal: object, width: number): void {
   Object.assign(signal, { init: init.replaceAll("containerSize()[0]", String(width)) });
 }
 
-/** Rows that stand as `names` and `rows` of values, as `figures.ts` packs them. */
-function unpack(source: object): void {
-  const { names, rows } = source as { names?: readonly string[]; rows?: readonly unknown[][] };
-  if (names === undefined || rows === undefined) return;
-  const values = rows.map((row) => Object.fromEntries(row.map((value, at) => [names[at]!, value])));
-  Object.assign(source, { values });
+/**
+ * Vega's interpreter reads `datetime(1769385600000)`, the end of a time scale, as a year, where its
+ * compiler reads milliseconds; `toDate` is the same in both. @param part is changed in place.
+ */
+function exactDates(part: unknown): void {
+  if (typeof part !== "object" || part === null) return;
+  const call = part as { type?: string; callee?: { name?: string }; arguments?: unknown[] };
+  const isDate = call.type === "CallExpression" && call.callee?.name === "datetime";
+  if (isDate && call.arguments?.length === 1) call.callee!.name = "toDate";
+  Object.values(part).forEach(exactDates);
 }
 
 /** Vega's logger would write data to the console; a fault means that the drawing isn't whole. */
@@ -100,14 +87,12 @@ function quietLogger(faults: unknown[]): LoggerInterface {
   return quiet;
 }
 
-/** The drawing is one picture to a screen reader, under the name and the words of the static one. */
+/** The drawing is one picture to a screen reader, under the words of the static one. */
 function nameDrawing(figure: HTMLElement, place: HTMLElement): void {
   place.setAttribute("role", "img");
-  const text = (selector: string): string => figure.querySelector(selector)?.textContent ?? "";
-  const name = text(".probelab-picture > svg > title");
-  const words = text(".probelab-picture > svg > desc");
+  const words = figure.querySelector(".probelab-picture > svg > desc")?.textContent;
   const alt = figure.querySelector<HTMLImageElement>(".probelab-picture > img")?.alt;
-  place.setAttribute("aria-label", words || name || alt || "Chart");
+  place.setAttribute("aria-label", words || alt || "Chart");
 }
 
 void drawAll();
