@@ -227,15 +227,6 @@ function sharedOut(
   });
 }
 
-/** The dimensions that a source is asked about by default, as far as its table has them. */
-export async function presentDimensions(
-  { open, dimensions }: CubeSource,
-  range: TimeRange,
-  where: Where,
-): Promise<readonly string[]> {
-  return present(dimensions, (await open(range, where)).source);
-}
-
 function present(wanted: readonly string[], source: Source): readonly string[] {
   return wanted.filter((name) => has(source, name));
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { measurementsOf, runsOf } from "../../src/measurements/measurements.js";
-import { between } from "../../src/index.js";
+import { between, type Bucket } from "../../src/index.js";
 import { bucketStart, BUCKETS } from "../../src/time/bucket.js";
 import { ODD_CHANGES } from "../support/odd-changes.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -11,6 +11,7 @@ const own = ownDatabase();
 const HOUR = 3_600_000;
 const STEP = 97_000;
 
+const SEVERAL: Bucket[] = ["7 minutes", "90min", "48h", "10 days", "2 weeks", "3 months"];
 const PER_CHANGE = Math.ceil((72 * HOUR) / STEP);
 
 /** Instants of measurements, in ms: every 97 seconds of the three days around every change. */
@@ -43,7 +44,7 @@ it("counts and runs lose no row around the changes of odd zones, and begin bucke
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...ODD_CHANGES),
-      fc.constantFrom(...BUCKETS),
+      fc.constantFrom(...BUCKETS, ...SEVERAL),
       fc.integer({ min: -36 * 3600, max: 20 * 3600 }),
       fc.integer({ min: 1, max: 40 * 3600 }),
       async ([timeZone, change], every, from, seconds) => {

@@ -22,7 +22,7 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
   funnel: steps,
 };
 
-const MOST_LINES = 2;
+const MOST_LINES = 3;
 /** Rows of a finding's table in a cell. */
 const MOST_ROWS = 20;
 
@@ -88,7 +88,7 @@ export function drawChange(
     {
       ...figure,
       sentence: record.sentence,
-      lines: (widest) => (withSentence ? cutLines(record.sentence, widest) : []),
+      lines: (widest) => (withSentence ? firstLines(record.sentence, widest) : []),
     },
   );
   return new Chart(spec, result, rows, { change: record, options }, live);
@@ -110,10 +110,12 @@ function measureOf({ result }: Finding, drawn: Result): string {
   return found?.name ?? "";
 }
 
-/** A finding's sentence on two lines, cut at a word where it is longer: all of it is in the description. */
-function cutLines(sentence: string, width: number): string[] {
-  const lines = wrap([sentence], width, 12);
+/** The first sentences of a finding that fit on the lines: all of them are in the description. */
+function firstLines(sentences: string, width: number): string[] {
+  const lines = wrap([sentences], width, 12);
   if (lines.length <= MOST_LINES) return lines;
+  const end = sentences.lastIndexOf(". ");
+  if (end >= 0) return firstLines(sentences.slice(0, end + 1), width);
   let last = lines[MOST_LINES - 1]!;
   while (textWidth(`${last} …`, 12) > width && last.includes(" ")) {
     last = last.slice(0, last.lastIndexOf(" "));

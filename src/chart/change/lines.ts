@@ -130,7 +130,7 @@ export function alarms({ table, origin }: Result, { rows: found = [] }: ChangeRe
     title: () =>
       [
         `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: the alarms`,
-        ...originSpan(origin),
+        ...originSpan(result.origin),
       ].join(", "),
     told: [
       ...(begins > earliest

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,8 +8,3 @@ export const popplerMissing = !["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin
 export const popplerNote = popplerMissing
   ? " (skipped: pdftoppm is missing, install poppler-utils)"
   : "";
-
-/** The text of a PDF as pdftotext extracts it. */
-export function pdfText(pdf: Buffer): string {
-  return execFileSync("pdftotext", ["-layout", "-", "-"], { input: pdf }).toString("utf8");
-}
