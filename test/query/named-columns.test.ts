@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { between, chart, count, type Lab, share, sum, type TimeRange } from "../../src/index.js";
 import type { ColumnMeaning } from "../../src/query/named-columns.js";
@@ -56,13 +55,6 @@ describe("lab.query(sql, { columns })", () => {
     expect(spec).toMatch(/%/);
     const svg = await drawn.svg();
     expect(svg).toMatch(/>50 ?%</);
-    if (process.env["PROBELAB_PICTURES"]) {
-      writeFileSync(`${process.env["PROBELAB_PICTURES"]}/line.png`, await drawn.png());
-      writeFileSync(
-        `${process.env["PROBELAB_PICTURES"]}/area.png`,
-        await chart.area(result, { y: "n" }).png(),
-      );
-    }
   });
 
   it("orders other dimensions by size, the rest last, and gives numbers of networks as text", async () => {
