@@ -55,6 +55,8 @@ export interface ChangeCells {
   readonly unit: string;
   /** Rows of the source: "measurements". */
   readonly many: string;
+  /** Of a quantile: what it was, and the value whose share stands for it. */
+  readonly quantile?: { readonly before: number; readonly after: number; readonly at: number };
   /** What the first sentence says of the ranges: " (other days of the week)". */
   readonly caution?: string;
   readonly earlier: TimeRange;
@@ -131,7 +133,7 @@ function weekendPart({ start, end, timeZone }: TimeRange): number {
   return days.filter((day) => day >= 6).length / hours;
 }
 
-/** Asks the cells of both ranges: a scan of each. */
+/** Asks the cells of both ranges: a scan of each, and one more of each where the measure is a quantile. */
 export async function askCells(
   source: ChangeSource,
   question: ChangeQuestion,
@@ -139,7 +141,7 @@ export async function askCells(
   const { action, where, signal } = question;
   const cube = checkSource(source, action);
   const { before, after, ratio, notes, caution } = checkPeriods(question);
-  const planned = parts(question);
+  const planned = await parts(source, question);
   const { measure } = question;
   const plain = Object.keys(measure.where ?? {}).length === 0;
   const ofRuns = question.runs === true && planned.kind === "flow" && adds(measure) && plain;
@@ -176,6 +178,7 @@ export async function askCells(
     label: question.measure.label ?? planned.label ?? later.measures[0]!.label,
     unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
     many: later.many,
+    ...(planned.quantile && { quantile: planned.quantile }),
     caution,
     earlier: before,
     later: after,
@@ -206,7 +209,7 @@ export async function askCells(
       `Can't ${action} of ${made.label}: some of its sums are below zero, and parts of them don't add up. Take a measure that is at least zero, such as count().`,
     );
   }
-  if (planned.kind === "flow" || planned.unit === "share") return made;
+  if (planned.kind === "flow" || planned.unit === "share" || planned.quantile) return made;
   return { ...made, variance: rowVariance(made, merged) };
 }
 
@@ -218,9 +221,11 @@ interface Planned {
   readonly unit?: string;
   /** A sum whose rows vary in size. */
   readonly squares?: Measure<unknown>;
+  readonly quantile?: ChangeCells["quantile"];
 }
 
-function parts({ measure, action, runs }: ChangeQuestion): Planned {
+async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
+  const { measure, action, runs } = question;
   const where = measure.where ?? {};
   const [first, second] = measure.of ?? [];
   switch (measure.measure) {
@@ -253,11 +258,50 @@ function parts({ measure, action, runs }: ChangeQuestion): Planned {
       const label = `${measure.column}, mean`;
       return { kind: "rate", parts: [all, count({ where: known })], label, ...varying(all) };
     }
+    case "quantile":
+      return quantileParts(source, question);
     default:
   }
   throw new ProbelabError(
-    `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, countDistinct, a rate, a share, a ratio or a mean, such as measure: count(); in place of a quantile the share beyond a value, share({ duration: { gt: 60 } }).`,
+    `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, countDistinct, a rate, a share, a ratio, a mean or a quantile, such as measure: count().`,
   );
+}
+
+/**
+ * A quantile moves as the share of rows above a fixed value does, for which the middle between the
+ * two quantiles is taken: the linear form of its influence function (S. Firpo, N. Fortin,
+ * T. Lemieux, "Unconditional quantile regressions", Econometrica 77 (3), 2009).
+ */
+async function quantileParts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
+  const { measure, action, where, signal } = question;
+  const column = measure.column ?? "";
+  const ask = async (range: TimeRange) => {
+    const question = { range, every: "all", where, measures: { value: measure }, signal };
+    const answer = await source.ask(question as never);
+    const [row] = answer.rows() as { value: number | null }[];
+    const [meaning] = answer.origin.columns.measures;
+    return {
+      value: row?.value ?? null,
+      label: meaning?.label ?? column,
+      unit: meaning?.unit ?? "",
+    };
+  };
+  const { value: before } = await ask(question.before);
+  const { value: after, label, unit } = await ask(question.after);
+  if (before === null || after === null) {
+    throw new ProbelabError(
+      `Can't ${action} of the ${column}'s quantile: ${before === null ? "before" : "after"} holds no row with a number. Take a range that does.`,
+    );
+  }
+  const at = (before + after) / 2;
+  const known = { ...measure.where, [column]: { ne: null } };
+  return {
+    kind: "rate",
+    parts: [count({ where: { ...measure.where, [column]: { gt: at } } }), count({ where: known })],
+    label,
+    unit,
+    quantile: { before, after, at },
+  };
 }
 
 /** Numbers the values of each dimension, and gives each combination of them a place. */

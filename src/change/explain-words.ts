@@ -94,7 +94,8 @@ export function releaseRateSentence(
   all: Rate,
 ): string | undefined {
   const { release, name, inPlace } = releaseOf(cells, where);
-  if (release === undefined || before === null || after === null) return undefined;
+  if (release === undefined || before === null || after === null || cells.quantile)
+    return undefined;
   const value = (rate: number) => amount(rate, cells.unit);
   const as =
     was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE ? `, as before (${value(was.r0)})` : "";
@@ -150,15 +151,17 @@ export function explainSentence(cells: ChangeCells, explained: Explained): strin
 
 /** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */
 function causeText(cells: ChangeCells, cause: Cause, several: boolean): string {
-  const { unit } = cells;
+  const { quantile, unit } = cells;
   const { before, after, part } = cause;
   const all = several ? "all other rows alike" : "all rows alike";
   const name = Object.keys(cause.where).length === 0 ? all : cause.text;
+  const above = quantile === undefined ? "" : ` (share above ${amount(quantile.at, unit)})`;
+  const own = quantile === undefined ? unit : "share";
   const share = part === null || Math.abs(part) > 10 ? "" : `, ${percent(part)} of the change`;
   if (cells.kind === "flow" && before === 0) {
-    return `${name} is new, with ${amount(after, unit)} ${unit}${share}`;
+    return `${name} is new, with ${amount(after, own)} ${unit}${share}`;
   }
-  return `${name} ${changeText(before, after, unit)}${share}`;
+  return `${name}${above} ${changeText(before, after, own)}${share}`;
 }
 
 /** Of programs that kept their rows; how well their numbers tell it, the reader sees. */

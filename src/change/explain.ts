@@ -25,7 +25,7 @@ import { amount, elementText, percent, type CauseValue } from "./words.js";
 
 /** What `explain` takes. */
 export interface ExplainOptions {
-  /** What changed: a count, a sum, `countDistinct`, a share, a ratio or a mean. Default `count()`. */
+  /** What changed: a count, a sum, `countDistinct`, a share, a ratio, a mean or a quantile. Default `count()`. */
   readonly measure?: Measure<unknown>;
   /** The range to compare with. Where it is longer or shorter, counts are taken per time. */
   readonly before: TimeRange;
@@ -95,15 +95,16 @@ const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
  * Tells which values of which dimensions, and which combinations of them, account for the change of a
- * count, a share or a mean between two ranges, in a scan of each.
+ * count, a share or a quantile between two ranges, in a scan of each.
  *
  * Causes are disjoint and their contributions, with the rest's, add up to the change: exactly for
  * counts and sums; for shares and means as rate and mix (E. M. Kitagawa, "Components of a difference
- * between two rates", JASA 50, 1955). How causes are found is said in docs/what-happened.md.
+ * between two rates", JASA 50, 1955); a quantile's as those of the share of rows above the middle of
+ * its two values. How causes are found is said in docs/what-happened.md.
  *
  * @returns `sentence`, `causes` and `result`, a row a cause. `found` is false where the change is
  *   no more than what is usual: 5 % for a part of the rows, 10 % for the whole, or chance.
- * @throws ProbelabError for unknown columns and options, measures that have no parts (quantiles, max),
+ * @throws ProbelabError for unknown columns and options, measures that have no parts (max),
  *   and more cells than an answer may have.
  * @example
  * const week = last("1 week", { now: lab.now });
@@ -233,7 +234,7 @@ function explainRate(given: ChangeCells): Explanation {
   // What was to be expected of each release, as users went from one to the next with what they had.
   const moved = upgrade(given, given);
   const cells = { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
-  const { before, after, partBefore, partAfter, variance } = cells;
+  const { before, after, partBefore, partAfter, variance, quantile } = cells;
   const { causes: found } = rateCauses({
     ...cells.leaves,
     allBefore: before,
@@ -247,6 +248,9 @@ function explainRate(given: ChangeCells): Explanation {
   });
   const all = rateOf(cells);
   const whole = all.r1 - all.r0;
+  // A quantile moves as the share above its middle does, turned into its own unit.
+  const scale =
+    quantile === undefined || whole === 0 ? 1 : (quantile.after - quantile.before) / whole;
   const spread = (rate: number) => variance ?? Math.max(0, rate * (1 - rate));
   const rateCause = (rows: Rows): Cause => {
     const own = rateOf(cells, rows.leaves);
@@ -256,12 +260,12 @@ function explainRate(given: ChangeCells): Explanation {
     // A part without rows has the rate that it has on the other side: it changed by its weight alone.
     const r0 = n0 > 0 ? own.r0 : n1 > 0 ? own.r1 : 0;
     const r1 = n1 > 0 ? own.r1 : r0;
-    const mix = (w1 - w0) * ((r0 + r1) / 2 - (all.r0 + all.r1) / 2) || 0;
-    const rate = ((w0 + w1) / 2) * (r1 - r0) || 0;
+    const mix = (w1 - w0) * ((r0 + r1) / 2 - (all.r0 + all.r1) / 2) * scale || 0;
+    const rate = ((w0 + w1) / 2) * (r1 - r0) * scale || 0;
     const error = Math.sqrt(spread((r0 + r1) / 2) * (1 / Math.max(1, n0) + 1 / Math.max(1, n1)));
-    const half = n0 + n1 > 0 ? NORMAL_95 * ((w0 + w1) / 2) * error : 0;
+    const half = n0 + n1 > 0 ? NORMAL_95 * ((w0 + w1) / 2) * error * Math.abs(scale) : 0;
     const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
-    return { ...causeOf(rows, { ...ends, change: mix + rate, half }, whole), rate, mix };
+    return { ...causeOf(rows, { ...ends, change: mix + rate, half }, whole * scale), rate, mix };
   };
   const asBefore = after.map((n, leaf) =>
     before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
@@ -285,7 +289,7 @@ function explainRate(given: ChangeCells): Explanation {
   const error = Math.sqrt(spread(pooled) * (1 / all.n0 + 1 / all.n1));
   const real = Math.abs(whole) > CERTAIN * error && Math.abs(whole) > USUAL * Math.abs(all.r0);
   const [shift] = shifts;
-  const ends = {
+  const ends = quantile ?? {
     before: all.n0 > 0 ? all.r0 : null,
     after: all.n1 > 0 ? all.r1 : null,
   };

@@ -25,7 +25,7 @@ afterEach(() => held?.clear());
 afterAll(() => disk?.[Symbol.asyncDispose]());
 
 describe.skipIf(disk === undefined)(`on a full disk${skipped}`, () => {
-  it.each(["svg", "pdf", "parquet"])(
+  it.each(["svg", "png", "parquet"])(
     "a chart's .%s stays what it was, and nothing is left beside it",
     async (format) => {
       const path = join(held.path, `chart.${format}`);
