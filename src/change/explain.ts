@@ -359,19 +359,25 @@ export interface Explained extends Omit<Explanation, keyof Finding> {
 function explanation(cells: ChangeCells, { remarks, ...explained }: Explained): Explanation {
   const { causes, rest } = explained;
   const others = rest.before || rest.after ? [{ ...rest, text: "everything else" }] : [];
+  const notes = causes.some(({ perRun }) => perRun)
+    ? [
+        ...remarks,
+        "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.",
+      ]
+    : remarks;
   return {
     kind: "explain",
     found: causes.length > 0,
     ...explained,
     sentence: explainSentence(cells, { remarks, ...explained }),
-    result: causeResult(cells, [...causes, ...others], remarks),
+    result: causeResult(cells, [...causes, ...others], notes),
   };
 }
 
 function causeResult(
   cells: ChangeCells,
   causes: readonly Cause[],
-  remarks: readonly string[],
+  notes: readonly string[],
 ): Result {
   const { unit, origin, names, kind } = cells;
   const rows = causes.map((cause) => ({
@@ -399,7 +405,7 @@ function causeResult(
       ]),
     },
     reductions: [],
-    notes: [...remarks, ...origin.notes],
+    notes: [...notes, ...origin.notes],
   });
 }
 
