@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import type { Result } from "../result/result.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
 import { MOST_ROWS } from "../base/limits.js";
@@ -22,6 +22,6 @@ export function reduceForChart(result: Result, plan: ChartPlan): Reduced {
   if (plan.mark === "line") return reduceLineChart(result, plan, maxRows);
   if (result.numRows() <= maxRows) return { table: result.table, sentences: [], result };
   throw new ProbelabError(
-    `Can't draw ${counted(result.numRows(), "row")} as dots, a chart takes fewer than 5,000: count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram.`,
+    `Can't draw ${counted(result.numRows(), "row")} as dots, a chart of these takes at most ${grouped(maxRows)}: count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram.`,
   );
 }
