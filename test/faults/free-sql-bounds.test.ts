@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { between, connect, type Lab } from "../../src/index.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
-import { READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
+import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
 const range = between("2026-05-10", "2026-05-11");
 const time = "toDateTime('2026-04-01 00:00:00', 'UTC') + intDiv(number * 86400, 1000)";
@@ -111,7 +111,7 @@ describe("free SQL can't write and can't lift its limits", () => {
   describe("of a user who may do everything", () => {
     let server: RestrictedServer;
     beforeAll(async () => {
-      server = await restrictedServer({ ...READERS, all: { settings: {} } });
+      server = await restrictedServer({ all: { settings: {} } });
       for (const query of TABLES) await server.admin.command({ query });
     });
     afterAll(() => server[Symbol.asyncDispose]());
@@ -125,9 +125,9 @@ describe("free SQL can't write and can't lift its limits", () => {
       expect((await lab.query(sql, { range })).rows()).toEqual([{ n: 1000 }]);
     });
 
-    it.each(["all"])("the limits hold for %s", async (user) => {
+    it("the limits hold", async () => {
       const limits = { maxSeconds: 1, maxResultRows: 500, maxRowsRead: 50_000 };
-      await using lab = await connect({ measurements: server.as(user), limits });
+      await using lab = await connect({ measurements: server.as("all"), limits });
       const run = (sql: string) => lab.query(sql, { range });
       await expect(run("SELECT n FROM fastpath WHERE {range}")).rejects.toThrow(/maxResultRows/);
       await expect(run("SELECT count() FROM fastpath WHERE {range} OR n >= 0")).rejects.toThrow(

@@ -218,7 +218,6 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
       return verifyPostmortem(path);
     },
   ],
-  // Errors of any making.
   // What commands print, and write.
   ["doctor", () => printed["doctor"]],
   ["drop, of a configuration object", () => printed["drop"]],
