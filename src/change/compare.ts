@@ -11,8 +11,7 @@ import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
-import { around, difference, shareOf } from "./estimate.js";
-import type { Finding } from "./finding.js";
+import { around, difference, shareOf, type Finding } from "./finding.js";
 import { flowCauses } from "./flow-causes.js";
 import { changeText, periodText, signedPercent, valueText } from "./words.js";
 
