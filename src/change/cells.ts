@@ -12,6 +12,7 @@ import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
 import { grouped, sumsIn, type Leaves } from "./cuboids.js";
+import { changeColumns } from "./finding.js";
 import { percent } from "./words.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
@@ -369,22 +370,14 @@ export function changeMeasures(
   { label, unit }: Pick<ChangeCells, "label" | "unit">,
   more: readonly (readonly [name: string, label: string, unit: string])[],
 ): MeasureColumn[] {
-  const all = [
+  return changeColumns([
     ["before", `${label}, before`, unit],
     ["after", `${label}, after`, unit],
     ["change", `${label}, change`, unit],
     ["low", "Low end of the change", unit],
     ["high", "High end of the change", unit],
     ...more,
-  ] as const;
-  return all.map(([name, label, unit]) => ({
-    name,
-    label,
-    unit,
-    additive: false,
-    missing: "gap",
-    ...(name === "change" && { main: true }),
-  }));
+  ]);
 }
 
 /** The variance of one row's value: by the squares, where they were asked; of counts as of a Poisson count. */

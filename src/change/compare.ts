@@ -16,8 +16,7 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
-import { around, difference, shareOf } from "./estimate.js";
-import type { Finding } from "./finding.js";
+import { around, difference, shareOf, type Finding } from "./finding.js";
 import { flowCauses } from "./flow-causes.js";
 import { changeText, periodText, signedPercent, valueText } from "./words.js";
 
