@@ -15,12 +15,12 @@ const MEASUREMENT_COLUMNS = [
   ...["msm_failure", "test_helper_address", "test_helper_type"],
 ] as const;
 
-/** Fields of a log line, and the columns that the seed document (or systemd) calls them. */
+/** The fields of a log line, in the order of results, and the columns that the seed document (or systemd) calls them. */
 export const LOG_COLUMNS = {
-  message: "message",
   identifier: "SYSLOG_IDENTIFIER",
   priority: "PRIORITY",
   host: "host",
+  message: "message",
 } as const;
 
 const HELPER_COLUMNS = ["rdn", "dns_zone", "name", "region", "created_at", "destroyed_at"] as const;

@@ -83,6 +83,7 @@ export async function askSource(
   options: GroupOptions,
   measures: Readonly<Record<string, Measure<unknown>>>,
   preset: Preset,
+  asksAgain = false,
 ): Promise<Result> {
   const { action } = preset;
   const whole = checkRange((options as GroupOptions | undefined)?.range, action);
@@ -157,6 +158,9 @@ export async function askSource(
     many: source.many,
   });
   const empty = grouped.table.numRows() === 0;
+  if (empty && !stopped && !asksAgain && (await database.isChanged())) {
+    return askSource(database, open, options, measures, preset, true);
+  }
   const unusable = usable.length < answer.rows.length && !stopped;
   const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
   const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;

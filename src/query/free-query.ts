@@ -87,8 +87,12 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
     }
   }
   memory.delete(key);
-  const learned = await learnQuestion(question);
-  const answer = await answerTo<Row>(question, learned);
+  let learned = await learnQuestion(question);
+  let answer = await answerTo<Row>(question, learned);
+  if (isNothing(answer) && (await database.isChanged())) {
+    learned = await learnQuestion(question);
+    answer = await answerTo<Row>(question, learned);
+  }
   // Of an empty table nothing lasting is learned.
   if (!isNothing(answer)) memory.set(key, learned);
   if (memory.size > 100) memory.delete(memory.keys().next().value as string);
