@@ -1,5 +1,4 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   readdirSync,
@@ -7,7 +6,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -59,15 +57,6 @@ it("a renamed embedded directory goes on under its new name, and the old one is 
   expect(existsSync(before)).toBe(false);
   await using second = await openWriter(source(after));
   expect(await second.rows(COUNT)).toEqual([{ rows: 1 }]);
-});
-
-it("one directory under two names has one server", async () => {
-  await using folder = await temporaryDirectory();
-  const [own, link] = [join(folder.path, "own"), join(folder.path, "link")];
-  using lease = await joinServer(own);
-  symlinkSync(own, link);
-  using other = await joinServer(link);
-  expect(other.server.pid).toBe(lease.server.pid);
 });
 
 /** Listens on a port of a server that has ended, says yes to everything, and keeps what it hears. */
@@ -141,21 +130,6 @@ it("a stranger gets nothing but refusals from the server's only port", async () 
   for (const name of ["server.json", "server.lock", "users.lock", "server.log"]) {
     expect(statSync(join(directory.path, name)).mode & 0o777, name).toBe(0o600);
   }
-});
-
-it("a killed server's record and the files of killed starts go with the next start", async () => {
-  await using directory = await temporaryDirectory();
-  const dead = spawn("true");
-  await once(dead, "exit");
-  for (const name of [`server-${dead.pid}.xml`, `server.json.${dead.pid}`]) {
-    writeFileSync(join(directory.path, name), "secret");
-  }
-  using lease = await joinServer(directory.path);
-  expect(lease.check()).toBe(true);
-  // The new server takes away the files of its own start a moment after it answers.
-  await expect
-    .poll(() => readdirSync(directory.path).sort(), { timeout: 10_000 })
-    .toEqual(["data", "server.json", "server.lock", "server.log", "users.lock"]);
 });
 
 it("server.json that is no record of the directory is none, and is replaced", async () => {
