@@ -66,6 +66,8 @@ beforeAll(async () => {
         "GRANT SELECT(measurement_start_time, report_id, software_name) ON probelab.fastpath",
       ],
     },
+    // It may be changed, but not to none.
+    bounded: { settings: { readonly: 2, limit: 50 }, constraints: { limit: { min: 10 } } },
     // The default of older servers.
     uncompressed: { settings: { readonly: 1, enable_http_compression: 0 } },
     analyzer: { settings: { readonly: 1, allow_experimental_analyzer: 0 } },
@@ -121,6 +123,10 @@ describe("connect() as a restricted reader", () => {
       );
     },
   );
+});
+
+it("connect() refuses a profile's limit that nobody may lift", async () => {
+  await expect(openAs("bounded")).rejects.toThrow(/Can't use .* sets limit = … as read-only/);
 });
 
 describe("connect() where the profile gives tables other rows", () => {
