@@ -80,7 +80,7 @@ export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
 export { severity } from "./incident/severity.js";
 export { postmortem, type Postmortem } from "./incident/postmortem.js";
-export type { PostmortemFields } from "./incident/fields.js";
+export type { PostmortemFields } from "./incident/record.js";
 export { tiers, type TierGraph, type TierOptions } from "./tiers/tiers.js";
 export { explain, type ExplainOptions, type Explanation } from "./change/explain.js";
 export {
