@@ -4,7 +4,6 @@ import { ProbelabError } from "../base/error.js";
 import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableRole } from "./tables.js";
 import { nearName } from "../base/near-name.js";
-import type { Tls } from "./source.js";
 import { UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
@@ -58,7 +57,6 @@ export interface Config {
   readonly measurements?: string;
   readonly logs?: string;
   readonly limits?: Partial<Limits>;
-  readonly tls?: Tls;
   readonly tables?: TablesOptions;
   /** The team's encrypted file, and what of it is whose password. */
   readonly credentials?: {
@@ -137,7 +135,6 @@ const LIMITS: Record<keyof Limits, Rule> = {
   maxRowsRead: POSITIVE,
   partial: { fits: (value) => typeof value === "boolean", write: "write true or false" },
 };
-const TLS: Record<keyof Tls, Rule> = { ca: PATH, cert: PATH, key: PATH };
 const UNIT_NAMES = [...Object.keys(UNITS), "text"];
 const TABLE: Record<keyof Omit<TableOptions, "time">, Rule> = {
   table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
@@ -169,7 +166,6 @@ const CONFIG: Record<keyof Config, Shape> = {
   measurements: SOURCE,
   logs: SOURCE,
   limits: LIMITS,
-  tls: TLS,
   tables: TABLES,
   credentials: { file: PATH, measurements: KEY, logs: KEY },
   alerts: {
@@ -201,7 +197,7 @@ export function readConfig(path: string): Config {
  * in that order: of a name that several give, the last counts.
  */
 export function configLayers(
-  key: "limits" | "tls" | "tables",
+  key: "limits" | "tables",
   option: unknown,
   env: NodeJS.ProcessEnv,
   root: string,
@@ -222,7 +218,6 @@ export function configLayers(
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   PROBELAB_LIMITS: '{ "maxSeconds": 30 }',
-  PROBELAB_TLS: '{ "ca": "authority.pem" }',
   PROBELAB_TABLES: '{ "measurements": { "table": "named.fastpath" } }',
 };
 
