@@ -90,7 +90,7 @@ export async function groupedRows(
     for (const { key, values } of ordered) {
       const row = found.get(+start)!.get(key);
       if (every !== null) columns["t"]!.push(start);
-      dimensions.forEach(({ name }, at) => columns[name]!.push(values[at]!));
+      dimensions.forEach(({ name }, at) => columns[name]!.push(values[at]));
       for (const { name, missing, value } of measures) {
         columns[name]!.push(row ? value(row, covered / 60_000) : missing === "zero" ? 0 : null);
       }
@@ -132,7 +132,7 @@ interface Group {
 /** The key of a group in an answer: the place of each value, or the value where all are kept. */
 function groupKey(row: AnswerRow, dimensions: readonly AskedDimension[]): string {
   return dimensions
-    .map(({ natural }, at) => String(row[`${natural ? "_d" : "_p"}${at}`]))
+    .map(({ natural }, at) => String(row[`${natural ? "_d" : "_p"}${at}`] as string))
     .join(" ");
 }
 
