@@ -3,7 +3,7 @@ import { bucketSql } from "../database/bucket-sql.js";
 import { valueKind } from "../database/column-type.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
-import { shownValue } from "../base/text.js";
+import { shownValue, textOf } from "../base/text.js";
 import type { DimensionColumn, ResultColumns } from "../result/origin.js";
 import { columnValues } from "../result/arquero-table.js";
 import { compareVersions } from "../result/version-order.js";
@@ -151,7 +151,7 @@ export function nameColumns(
   const ordered = dimensions.map(([name, { dimension, other }]): DimensionColumn => {
     const totals = new Map<string | null, number>();
     const values = columnValues(answer, name).map((value, row) => {
-      const text = value === null || value === undefined ? null : String(value);
+      const text = value === null || value === undefined ? null : textOf(value);
       totals.set(text, (totals.get(text) ?? 0) + (Number(sizes?.[row] ?? 0) || 0));
       return text;
     });

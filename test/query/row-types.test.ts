@@ -44,7 +44,7 @@ test("a question on measurements or runs gives the row's type", () => {
       by: [versionPart("software_version", 2), bins("duration", [60])],
       measures: {
         n: count(),
-        part: share({ probe_cc: "IT" }, { interval: 0.95 }),
+        part: share({ probe_cc: "IT" }),
         of: countDistinct("report_id"),
         at: min("time"),
       },
@@ -52,7 +52,7 @@ test("a question on measurements or runs gives the row's type", () => {
   expectTypeOf<RowOf<typeof ask>>().branded.toEqualTypeOf<
     { t: Date; at: Date | null } & Record<"software_version_2" | "duration_bin", string | null> &
       Record<"n" | "of", number> &
-      Record<"part" | "part_low" | "part_high", N>
+      Record<"part", N>
   >();
   const values = (lab: Lab) =>
     lab.measurements.values({ range, y: "test_runtime", by: "test_name" });
