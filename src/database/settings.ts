@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ProbelabError } from "../base/error.js";
 import { configLayers, configPath, LOG_COLUMNS, readConfig, type TablesOptions } from "./config.js";
 import type { Limits } from "./limits.js";
 import { keepSecret } from "../base/redact.js";
