@@ -347,7 +347,7 @@ function finding(
     sentence,
     found: alarms.length > 0,
     least: seeing.length === 0 ? null : median(seeing),
-    result: result.with(foundTable(flows, names, rows), {
+    result: result.with(foundTable(flows.result.table, names, rows), {
       columns: {
         dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],
         measures: [like("observed", measure.label), like("expected", "Expected"), change],
@@ -356,7 +356,7 @@ function finding(
       reductions,
       notes,
     }),
-    buckets: result.with(foundTable(flows, bucketNames, ofBuckets), {
+    buckets: result.with(foundTable(flows.result.table, bucketNames, ofBuckets), {
       columns: {
         ...columns,
         measures: [measure, like("expected", "Expected"), like("limit", "Alarm below")],

@@ -164,7 +164,7 @@ function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]
     ...[...groups, "t", "until", "change", "before", "after", "size", "relative"],
     ...["size_low", "size_high", "earliest", "latest", "p"],
   ];
-  const table = foundTable(flows, names, rows);
+  const table = foundTable(flows.result.table, names, rows);
   const meaning = (name: string, words: string, unit = measure.unit): MeasureColumn => ({
     name,
     label: `${measure.label}, ${words}`,

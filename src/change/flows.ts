@@ -1,3 +1,4 @@
+import type { ColumnTable } from "arquero";
 import { nearName } from "../base/near-name.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
@@ -108,14 +109,14 @@ function rangeOf(starts: readonly number[], { every }: TimeColumn, timeZone: str
   return between(new Date(first), nextBucket(new Date(last), every, timeZone), { timeZone });
 }
 
-/** Rows as a table of these columns, of the class that the answer's table has. */
+/** Rows as a table of these columns, of the class of another. */
 export function foundTable(
-  { result }: Flows,
+  like: ColumnTable,
   names: readonly string[],
   rows: readonly Readonly<Record<string, Value>>[],
-) {
-  return newTable(
-    result.table,
-    names.map((name) => [name, rows.map((row) => row[name] ?? null)]),
-  );
+): ColumnTable {
+  const columns = names.map((name): [string, Value[]] => {
+    return [name, rows.map((row) => row[name] ?? null)];
+  });
+  return newTable(like, columns);
 }
