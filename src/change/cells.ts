@@ -2,6 +2,8 @@ import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube.js";
+import type { LogGroup } from "../logs/ask.js";
+import type { RunColumn } from "../measurements/questions.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, sum, type Measure } from "../query/measure.js";
 import { whereText, type Where } from "../query/where.js";
@@ -10,12 +12,16 @@ import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
 import { grouped, sumsIn, type Leaves } from "./cuboids.js";
+import { changeColumns } from "./finding.js";
 import { percent } from "./words.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {
   ask(options: never): Promise<Result<object>>;
 }
+
+/** A column of the table that is asked, by its name, or a dimension. */
+export type ChangeDimension = RunColumn | LogGroup | Dimension;
 
 /** What is asked of two ranges. */
 export interface ChangeQuestion {
@@ -364,22 +370,14 @@ export function changeMeasures(
   { label, unit }: Pick<ChangeCells, "label" | "unit">,
   more: readonly (readonly [name: string, label: string, unit: string])[],
 ): MeasureColumn[] {
-  const all = [
+  return changeColumns([
     ["before", `${label}, before`, unit],
     ["after", `${label}, after`, unit],
     ["change", `${label}, change`, unit],
     ["low", "Low end of the change", unit],
     ["high", "High end of the change", unit],
     ...more,
-  ] as const;
-  return all.map(([name, label, unit]) => ({
-    name,
-    label,
-    unit,
-    additive: false,
-    missing: "gap",
-    ...(name === "change" && { main: true }),
-  }));
+  ]);
 }
 
 /** The variance of one row's value: by the squares, where they were asked; of counts as of a Poisson count. */

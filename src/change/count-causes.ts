@@ -1,21 +1,32 @@
-import { cuboidsOf, sumOver, sumsIn, type Cuboid } from "./cuboids.js";
-import { changesOf, dispersion, pullIn, weights, type CountLeaves } from "./noise.js";
+import { createRequire } from "node:module";
+import type { probit } from "simple-statistics";
+import { median } from "../base/statistics.js";
+import { cuboidsOf, sumOver, sumsBy, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
-import { LEAST_REST, priceOf, USUAL } from "./thresholds.js";
+import { CHI_SQUARED, LEAST_REST, priceOf, USUAL } from "./thresholds.js";
+
+const require = createRequire(import.meta.url);
+
+/** What leaves amounted to, before and after; `ratio` is after's length by before's. */
+export interface CountLeaves extends Leaves {
+  readonly before: Float64Array;
+  readonly after: Float64Array;
+  readonly ratio: number;
+  /** Whether runs are counted, which scatter less than rows, as rows come in runs. */
+  readonly runs?: boolean;
+  /** What was to be expected in place of `before`, learned from leaves that aren't out; the same sum. */
+  readonly expect?: (out: Uint8Array) => Float64Array;
+}
 
 export interface CountCauses {
   /** The most certain first; no two share a leaf. */
   readonly causes: readonly Found[];
   /** What the leaves of no cause did, as a factor: 1 where they stayed. */
   readonly ordinary: number;
-  /** What leaves were to be: what they were, where nothing else is expected. */
-  readonly expected: Float64Array;
   /** Variance of what each leaf became, by the noise that leaves show. */
   readonly variance: Float64Array;
 }
 
-/** Causes of less than this part of the strongest one's score don't teach what is expected. */
-const SHADOW = 4;
 /** So many more causes may say it more simply than a change of all. */
 const FEW_MORE = 3;
 
@@ -37,63 +48,58 @@ export function countCauses(
   if (far < 2 * USUAL) return learned;
   // That few parts changed, and a fair rest didn't, is a simpler account than that all did.
   const still = searched(given, cuboids, true);
-  const out = new Uint8Array(given.before.length);
-  for (const { leaves } of still.causes) for (const leaf of leaves) out[leaf] = 1;
-  const rest = Math.abs(Math.log(recentred(given, out, Infinity)));
+  const rest = Math.abs(Math.log(recentred(given, marked(given, still.causes), Infinity)));
   const few = still.causes.length <= learned.causes.length + FEW_MORE;
   return few && rest < far / 2 ? still : learned;
 }
 
 /** @param fixed whether what has no cause stayed as it was. */
 function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false): CountCauses {
-  const many = asked.before.length;
   let centre = 1;
   let causes: readonly Found[] = [];
-  const out = new Uint8Array(many);
   let given = asked;
-  let size: Float64Array = new Float64Array(many);
-  let weight = size;
+  let size = asked.before;
+  let weight = asked.before;
   // The noise is that of leaves that no cause explains, known once causes are found.
   for (const last of asked.expect ? [false, false, false, true] : [false, true]) {
-    if (asked.expect) given = { ...asked, before: asked.expect(strongest(causes, many)) };
-    // Only so do leaves that are there before or after alone weigh what they are.
-    const moved = changesOf(given, centre);
-    const { change } = moved;
-    size = moved.size;
-    weight = weights(
-      change,
-      size,
-      given.ratio * centre,
-      last ? out : undefined,
-      () => dispersion(given, cuboids, centre, out),
-      given.clump,
+    const known = marked(asked, causes);
+    if (asked.expect) given = { ...asked, before: asked.expect(known) };
+    const { before, after, ratio } = given;
+    const expected = before.map((n) => n * ratio * centre);
+    size = after.map((n, leaf) => n + expected[leaf]!);
+    const change = after.map((n, leaf) =>
+      size[leaf]! > 0 ? (2 * (n - expected[leaf]!)) / size[leaf]! : 0,
     );
-    if (last) pullIn(change, weight, out);
-    out.fill(0);
-    causes = greedy(
-      given,
-      cuboids,
-      countScore(given, cuboids, { change, weight, fixed, out }),
-      out,
-    );
+    weight = weights(given, cuboids, { change, size, centre, out: known, last });
+    if (last) pullIn(change, weight, known);
+    const out = new Uint8Array(size.length);
+    const score = countScore(given, cuboids, { change, weight, fixed, out });
+    causes = greedy(given, cuboids, score, out);
     if (!fixed) centre = recentred(given, out, centre);
   }
   // Of what leaves became, by that of their changes.
   const variance = weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
-  return { causes, ordinary: centre, expected: given.before, variance };
+  return { causes, ordinary: centre, variance };
 }
 
-/**
- * Marks the leaves of the strongest causes: a weaker one may be no more than the shadow that a strong
- * one throws on what is expected of other releases.
- */
-function strongest(causes: readonly Found[], many: number): Uint8Array {
-  const marked = new Uint8Array(many);
-  const most = causes.reduce((best, { score }) => Math.max(best, score), 0);
-  for (const { leaves, score } of causes) {
-    if (score >= most / SHADOW) for (const leaf of leaves) marked[leaf] = 1;
+/** Marks the leaves of causes. */
+function marked({ before }: CountLeaves, causes: readonly Found[]): Uint8Array {
+  const out = new Uint8Array(before.length);
+  for (const { leaves } of causes) for (const leaf of leaves) out[leaf] = 1;
+  return out;
+}
+
+/** What the leaves of no cause did together. */
+function recentred({ before, after, ratio }: CountLeaves, out: Uint8Array, centre: number): number {
+  let [had, has, all] = [0, 0, 0];
+  for (let leaf = 0; leaf < out.length; leaf += 1) {
+    const was = before[leaf]! * ratio;
+    all += was + after[leaf]!;
+    if (out[leaf] === 1) continue;
+    had += was;
+    has += after[leaf]!;
   }
-  return marked;
+  return had > 0 && has > 0 && had + has > all * LEAST_REST ? has / had : centre;
 }
 
 interface Moved {
@@ -167,15 +173,154 @@ function vanishing(change: number): number {
   return 1 + x / 6 + 0.22 * x * x;
 }
 
-/** What the leaves of no cause did together. */
-function recentred({ before, after, ratio }: CountLeaves, out: Uint8Array, centre: number): number {
-  let [had, has, all] = [0, 0, 0];
-  for (let leaf = 0; leaf < out.length; leaf += 1) {
-    const was = before[leaf]! * ratio;
-    all += was + after[leaf]!;
-    if (out[leaf] === 1) continue;
-    had += was;
-    has += after[leaf]!;
+/** The variance of a change whose median is 1, halfway to the most that it can be. */
+const SATURATED = 1.4826 ** 2;
+/** Of so many leaves the noise is learned: medians of a twentieth of them are within a few percent. */
+const SAMPLE = 10_000;
+/**
+ * What few groups can't tell is taken from what services are like: a count of rows, which come in
+ * runs of some thirty, has so many times a Poisson count's variance, one of runs less, as some users
+ * start several. It counts as so many groups.
+ */
+const CLUMP = { rows: 30, runs: 3 };
+const PRIOR_GROUPS = 4;
+/** So many large leaves tell how they scatter. */
+const LEAST_LEAVES = 12;
+
+interface Noise {
+  readonly change: Float64Array;
+  readonly size: Float64Array;
+  readonly centre: number;
+  /** Leaves of causes. */
+  readonly out: Uint8Array;
+  /** Whether they are known. */
+  readonly last: boolean;
+}
+
+/**
+ * 1 / variance of each leaf's change, 0 where there is nothing: s² + φ times what a Poisson count of
+ * its size would have. Leaves tell both by their sizes; where they are few or small, values and pairs
+ * of values tell φ.
+ */
+function weights(
+  given: CountLeaves,
+  cuboids: readonly Cuboid[],
+  { change, size, centre, out, last }: Noise,
+): Float64Array {
+  // A median of changes of fewer rows is a step.
+  const least = given.runs ? 8 : 30;
+  const all = Int32Array.from(size.keys()).filter(
+    (leaf) => size[leaf]! >= least && !(last && out[leaf] === 1),
+  );
+  const step = Math.max(1, all.length / SAMPLE);
+  const leaves = all
+    .subarray(0, Math.floor(all.length / step))
+    .map((_, at) => all[Math.floor(at * step)]!)
+    .sort((a, b) => size[a]! - size[b]! || a - b);
+  const poisson = (leaf: number) => (2 * (1 + given.ratio * centre)) / size[leaf]!;
+  const bins = Math.min(20, Math.floor(leaves.length / 50));
+  const points = Array.from({ length: bins }, (_, bin) => {
+    const [from, to] = [bin, bin + 1].map((at) => Math.floor((at * leaves.length) / bins));
+    const own = leaves.subarray(from, to);
+    const middle = median(Float64Array.from(own, (leaf) => Math.abs(change[leaf]!))) * 1.4826;
+    return { variance: middle * middle, poisson: median(Float64Array.from(own, poisson)) };
+  });
+  const { s2, phi } = fitted(points) ?? { s2: 0, phi: ofFew() };
+  return size.map((total, leaf) => {
+    if (!(total > 0)) return 0;
+    const own = (total < least ? Math.max(1, phi) : phi) * poisson(leaf);
+    return 1 / (s2 + own + 1e-6);
+  });
+
+  /** φ alone, by leaves where some are large, most of which went as the whole did; else by groups of them. */
+  function ofFew(): number {
+    const squares = Float64Array.from(leaves, (leaf) => change[leaf]! ** 2 / poisson(leaf));
+    const moved = median(Float64Array.from(leaves, (leaf) => Math.abs(change[leaf]!)));
+    const own =
+      leaves.length >= LEAST_LEAVES && moved < 1
+        ? { many: leaves.length, noise: median(squares) / CHI_SQUARED }
+        : dispersion(given, cuboids, least, centre, out);
+    const clump = given.runs ? CLUMP.runs : CLUMP.rows;
+    return (own.many * Math.max(1, own.noise) + PRIOR_GROUPS * clump) / (own.many + PRIOR_GROUPS);
   }
-  return had > 0 && has > 0 && had + has > all * LEAST_REST ? has / had : centre;
+}
+
+/**
+ * How much more counts vary than those of a Poisson process, where leaves are too small to tell: by
+ * the values and pairs of values, and the larger half of them, most of which went as the whole did.
+ */
+function dispersion(
+  given: CountLeaves,
+  cuboids: readonly Cuboid[],
+  least: number,
+  centre: number,
+  out: Uint8Array,
+) {
+  const many = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
+  const was = sumsBy(cuboids, given.before, { many, out });
+  const is = sumsBy(cuboids, given.after, { many, out });
+  const groups = was.flatMap((sums, at) =>
+    Array.from(sums, (before, group) => {
+      const had = before * given.ratio * centre;
+      const total = had + is[at]![group]!;
+      const d = (2 * (is[at]![group]! - had)) / total;
+      return { total, square: (d * d * total) / (2 * (1 + given.ratio)) };
+    }).filter(({ total }) => total >= least),
+  );
+  groups.sort((a, b) => b.total - a.total);
+  const middle = (some: typeof groups) =>
+    some.length === 0 ? 0 : median(some.map(({ square }) => square)) / CHI_SQUARED;
+  const large = groups.slice(0, Math.ceil(groups.length / 2));
+  // Of a handful, the larger half may well hold the cause.
+  const noise = Math.max(middle(groups), large.length < 8 ? 0 : middle(large));
+  return { many: groups.length, noise };
+}
+
+/** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */
+function fitted(points: readonly { variance: number; poisson: number }[]) {
+  // Where most leaves are there before or after only, as single runs of many rows are, their change is
+  // ± 2 whatever the noise: larger leaves tell it.
+  const telling = points.filter(({ variance }) => variance < SATURATED);
+  if (telling.length < 3) return undefined;
+  const most = Math.max(1e-9, ...telling.map(({ variance }) => variance));
+  let best = { s2: most, phi: 1 };
+  let least = Infinity;
+  for (let i = 0; i <= 40; i += 1) {
+    const s2 = i === 0 ? 0 : most * 10 ** (-4 + i / 10);
+    for (let j = 0; j <= 50; j += 1) {
+      const phi = j === 0 ? 0 : 10 ** (-2 + j / 10);
+      const off = telling.reduce(
+        (sum, { variance, poisson }) =>
+          sum + Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9))),
+        0,
+      );
+      if (off < least) [least, best] = [off, { s2, phi }];
+    }
+  }
+  return best;
+}
+
+/**
+ * Pulls changes of the tails in to what leaves of their rank have under normal noise: the slope of
+ * the quantile-quantile line over the outermost hundredth of the leaves that no cause explains.
+ */
+function pullIn(change: Float64Array, weight: Float64Array, out: Uint8Array): void {
+  const z = change.map((by, leaf) => Math.abs(by) * Math.sqrt(weight[leaf]!));
+  const rest = z.filter((_, leaf) => out[leaf] === 0 && weight[leaf]! > 0).sort();
+  const size = rest.length;
+  if (size <= 100) return;
+  const inner = Math.max(20, Math.floor(size * 0.01));
+  const outer = Math.max(8, Math.floor(inner / 12));
+  // Loaded when it is needed: importing probelab need not.
+  const statistics = require("simple-statistics") as { probit: typeof probit };
+  const normal = (rank: number) => -statistics.probit((rank + 0.5) / (2 * size));
+  const from = rest[size - 1 - inner]!;
+  const bulk = Math.max(1, from / normal(inner));
+  const slope = (rest[size - 1 - outer]! - from) / (normal(outer) - normal(inner));
+  const tail = Math.max(bulk, slope);
+  z.forEach((own, leaf) => {
+    if (!(weight[leaf]! > 0)) return;
+    const pulled = own <= from ? own / bulk : from / bulk + (own - from) / tail;
+    change[leaf] = (Math.sign(change[leaf]!) * pulled) / Math.sqrt(weight[leaf]!);
+  });
 }

@@ -1,4 +1,10 @@
-import { partialOf, type Origin, type ResultColumns } from "../result/origin.js";
+import { CONFIDENCES, wilson } from "../query/wilson.js";
+import {
+  partialOf,
+  type MeasureColumn,
+  type Origin,
+  type ResultColumns,
+} from "../result/origin.js";
 import type { Result } from "../result/result.js";
 
 const KINDS = [
@@ -36,6 +42,20 @@ export function isFinding(value: unknown): value is Finding {
   );
 }
 
+/** The columns of a table of changes, of which `change` is the main one. */
+export function changeColumns(
+  all: readonly (readonly [name: string, label: string, unit: string])[],
+): MeasureColumn[] {
+  return all.map(([name, label, unit]) => ({
+    name,
+    label,
+    unit,
+    additive: false,
+    missing: "gap",
+    ...(name === "change" && { main: true }),
+  }));
+}
+
 /** The origin of a table that several answers, at least one, were put together to. */
 export function originOfAll(
   answers: readonly Result<object>[],
@@ -55,5 +75,36 @@ export function originOfAll(
     columns,
     reductions: [],
     notes: [...new Set(notes)],
+  };
+}
+
+/** A value with the ends of its 95 % interval. */
+export interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A value with an interval of 1.96 standard errors on either side. */
+export function around(value: number, error: number): Estimate {
+  const half = CONFIDENCES[0.95] * error;
+  return { value, low: value - half, high: value + half };
+}
+
+/** A share of so many independent trials, above 0, with Wilson's interval. */
+export function shareOf(part: number, trials: number): Estimate {
+  return { value: part / trials, ...wilson(part, trials)! };
+}
+
+/**
+ * The difference of two independent estimates, its interval from theirs: of shares Newcombe's
+ * (Statistics in Medicine 17, 1998, method 10), of others Zou and Donner's (ibid. 27, 2008).
+ */
+export function difference(was: Estimate, is: Estimate): Estimate {
+  const value = is.value - was.value;
+  return {
+    value,
+    low: value - Math.hypot(is.value - is.low, was.high - was.value),
+    high: value + Math.hypot(is.high - is.value, was.value - was.low),
   };
 }

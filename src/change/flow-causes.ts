@@ -36,9 +36,6 @@ export interface FlowCauses {
   readonly variance: Float64Array;
 }
 
-/** How many times a Poisson count's variance runs have in general: some users start several. */
-const RUNS_CLUMP = 3;
-
 /**
  * The causes of a count's change: values and combinations of values whose rows (runs, where they are
  * known, which scatter less) came in another number than was to be expected, where users went from
@@ -55,7 +52,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]): Flow
       before: counted.before,
       after: counted.after,
       ratio,
-      ...(runs && { clump: RUNS_CLUMP }),
+      runs: runs !== undefined || cells.many === "runs",
       ...(version >= 0 &&
         names.length > 1 && { expect: (out) => upgrade(cells, counted, out)(counted.before) }),
     },

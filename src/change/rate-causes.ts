@@ -1,8 +1,7 @@
 import { median } from "../base/statistics.js";
 import { cuboidsOf, sumOver, sumsBy, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
-import { CHI_SQUARED } from "./noise.js";
 import { greedy, type Found, type Score } from "./search.js";
-import { priceOf, USUAL } from "./thresholds.js";
+import { CHI_SQUARED, priceOf, USUAL } from "./thresholds.js";
 
 /** A rate of each leaf, before and after: `part` of `all` rows, or a sum over them. */
 export interface RateLeaves extends Leaves {

@@ -10,9 +10,15 @@ import { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import { between, checkRange, formatRange, last, type TimeRange } from "../time/time-range.js";
 import { DAY } from "../time/span.js";
-import { difference, shareOf, type Estimate } from "./estimate.js";
-import { originOfAll, type Finding } from "./finding.js";
-import { amount, changeText, percent, valueText } from "./words.js";
+import {
+  changeColumns,
+  difference,
+  originOfAll,
+  shareOf,
+  type Estimate,
+  type Finding,
+} from "./finding.js";
+import { amount, changeText, lower, percent, sentences, valueText } from "./words.js";
 
 /** What `lab.release` takes besides the version. */
 export interface ReleaseOptions {
@@ -27,23 +33,18 @@ export interface ReleaseOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A number of each of the two versions, with 95 % intervals. */
+/** A number of each of the two versions, and the change with its 95 % interval. */
 export type ReleaseValue = {
   measure: string;
   unit: string;
-  /** Of the previous version in the two weeks before the release. */
+  /** Of the previous version in the days of the release (in the two weeks before, where too few runs are left). */
   before: number | null;
-  /** Of the previous version in the days of the release (before it, where too few runs are left). */
-  previous: number | null;
-  previous_low: number | null;
-  previous_high: number | null;
-  now: number | null;
-  now_low: number | null;
-  now_high: number | null;
+  /** Of the release. */
+  after: number | null;
   change: number | null;
   low: number | null;
   high: number | null;
-  /** The change and its ends by what the previous version had; null where that is 0. */
+  /** The change and its ends by `before`; null where that is 0. */
   relative: number | null;
   relative_low: number | null;
   relative_high: number | null;
@@ -58,8 +59,8 @@ export interface ReleaseFinding extends Finding {
   readonly previous: string | null;
   /** The first day on which more than a hundredth of its measurements had come; null without any. */
   readonly since: Date | null;
-  /** Runs behind each number: of the previous version before the release and since, and of the release. */
-  readonly runs: { readonly before: number; readonly previous: number; readonly now: number };
+  /** Runs behind each number: of the previous version, and of the release. */
+  readonly runs: { readonly before: number; readonly after: number };
   readonly values: readonly ReleaseValue[];
   /** True where one of the values can't be told (yet). */
   readonly untold: boolean;
@@ -87,7 +88,7 @@ const LEAST_HOURS = 10;
  * measurement, and the share of failed measurements.
  *
  * Both versions are compared in the same days, so that what happens to the service happens to both;
- * what the previous one was in the two weeks before stands beside. Intervals of medians are those of
+ * where the previous one has too few runs left, it is taken from the two weeks before. Intervals of medians are those of
  * order statistics (Conover, Practical Nonparametric Statistics, 3.2), of the share Wilson's with as
  * many trials as the scatter between hours leaves. A value moved where the change matters (10 % of a
  * median, half of a share, at most a percentage point) and lies beyond twice its interval; it is as
@@ -108,143 +109,132 @@ export async function release(
     throw new ProbelabError(`Can't ${ACTION} without a version: lab.release("3.10.0", { range }).`);
   }
   const stop = options.signal && { signal: options.signal };
-  const seen = await measurements.ask({
-    range,
-    every: "all",
-    top: Infinity,
-    ...stop,
-    by: ["software_name", "software_version", "test_name"],
-    where: { ...options.where, ...(options.software && { software_name: options.software }) },
-    measures: { n: count() },
-  });
-  const results: Result<object>[] = [seen];
+  const results: Result<object>[] = [];
+  const kept = async <Answer extends Result<object>>(asked: Promise<Answer>) => {
+    const answer = await asked;
+    results.push(answer);
+    return answer;
+  };
+  const seen = await kept(
+    measurements.ask({
+      range,
+      every: "all",
+      top: Infinity,
+      ...stop,
+      by: ["software_name", "software_version", "test_name"],
+      where: { ...options.where, ...(options.software && { software_name: options.software }) },
+      measures: { n: count() },
+    }),
+  );
   const chosen = choose(seen.rows(), version, options);
-  const done = (sentence: string, parts: Partial<ReleaseFinding> = {}, notes: string[] = []) =>
-    answer(results, notes, { version, software: chosen?.software ?? null, sentence, ...parts });
+  const { software = null, previous = null } = chosen ?? {};
+  let known: Partial<ReleaseFinding> = { software, previous };
+  const answer = (text: string, notes: readonly string[] = []) =>
+    finding(results, notes, { ...known, version, sentence: text });
+  const name = `${valueText(software)} ${valueText(version)}`;
+  const cantTell = (why: string) =>
+    answer(`I can't tell yet how ${chosen ? name : valueText(version)} does, because ${why}`);
   if (chosen === undefined) {
-    const newest = [...new Set(seen.rows().map(nameOf))].slice(-5).join(", ");
-    return done(
-      `I can't tell yet how ${valueText(version)} does, because no measurement of it was found, ${formatRange(range)}. ${newest === "" ? "There is no measurement at all: see probelab doctor." : `There are ${newest} and others; is the version written so?`}`,
+    const others = [...new Set(seen.rows().map(nameOf))].slice(-5).join(", ");
+    return cantTell(
+      `no measurement of it was found, ${formatRange(range)}. ${others === "" ? "There is no measurement at all: see probelab doctor." : `There are ${others} and others; is the version written so?`}`,
     );
   }
-  const { software, previous, test } = chosen;
-  const where = { ...options.where, software_name: software, ...test };
-  const name = `${valueText(software)} ${valueText(version)}`;
+  const where = { ...options.where, software_name: software, ...chosen.test };
   const own = { ...where, software_version: version };
-  const days = await measurements.counts({ range, every: "day", ...stop, where: own });
-  results.push(days);
+  const days = await kept(measurements.counts({ range, every: "day", ...stop, where: own }));
   const since = beginning(days.rows(), range);
+  known = { ...known, since };
+  if (previous === null) {
+    return cantTell(
+      `no earlier version of it was found, ${formatRange(range)}: pass a longer range.`,
+    );
+  }
   // A run that is under way looks like one that ended early.
   const whole = last("2 hours", { now: range.end }).start;
   const end = new Date(Math.min(+since + DAYS * DAY, +whole));
-  if (previous === undefined) {
-    return done(
-      `I can't tell how ${name} does, because no earlier version of it was found, ${formatRange(range)}: pass a longer range.`,
-      { since },
-    );
-  }
   if (+end <= +since) {
-    return done(
-      `I can't tell yet how ${name} does, because it began less than two hours ago: its runs may still be under way.`,
-      { since, previous },
-    );
+    return cantTell("it began less than two hours ago: its runs may still be under way.");
   }
   const from = new Date(Math.max(+since - DAYS * DAY, +range.start - DAYS * DAY, 0));
-  const released = between(since, end, { timeZone: range.timeZone });
   const span = between(from, end, { timeZone: range.timeZone });
+  const released = between(since, end, { timeZone: range.timeZone });
   const rest = { range: span, ...stop, where: { ...where, software_version: [previous, version] } };
-  const cells = {
-    before: { software_version: previous, start: { lt: since } },
-    previous: { software_version: previous, start: { gte: since } },
-    now: { software_version: version, start: { gte: since } },
-  };
-  type Cell = keyof typeof cells;
-  const names = Object.keys(cells) as Cell[];
-  const askRuns = async (measures: readonly [string, Measure<number | null>][]) => {
+  const cell = (version: string, start: object) => ({ software_version: version, start });
+  const askRuns = async (measures: readonly [string, Measure][]) => {
     const asked = { ...rest, every: "all" as const, measures: Object.fromEntries(measures) };
-    const found = await runs.ask(asked);
-    results.push(found);
-    return found.rows()[0] ?? {};
+    return (await kept(runs.ask(asked))).rows()[0] ?? {};
   };
-  const sizes = await askRuns(names.map((cell) => [cell, count({ where: cells[cell] })]));
-  const size = (cell: Cell) => Number(sizes[cell] ?? 0);
-  const runCounts = { before: size("before"), previous: size("previous"), now: size("now") };
-  const base = runCounts.previous >= LEAST_RUNS ? "previous" : "before";
-  const ofTest = "test_name" in test ? ` of ${valueText(test.test_name)}` : "";
+  const places = {
+    after: cell(version, { gte: since }),
+    since: cell(previous, { gte: since }),
+    earlier: cell(previous, { lt: since }),
+  };
+  const sizes = await askRuns(
+    Object.entries(places).map(([name, where]) => [name, count({ where })]),
+  );
+  const size = (name: keyof typeof places) => Number(sizes[name] ?? 0);
+  const base = size("since") >= LEAST_RUNS ? "since" : "earlier";
+  const many = { before: size(base), after: size("after") };
+  known = { ...known, runs: many };
+  const test = "test_name" in chosen.test ? ` of ${valueText(chosen.test.test_name)}` : "";
   const tooFew = (whose: string, n: number, when: TimeRange, remedy: string) =>
-    done(
-      `I can't tell yet how ${name} does, because ${whose} has ${counted(n, "run")}${ofTest}, ${formatRange(when)}; ${LEAST_RUNS} are needed. ${remedy}`,
-      { since, previous, runs: runCounts },
+    cantTell(
+      `${whose} has ${counted(n, "run")}${test}, ${formatRange(when)}; ${LEAST_RUNS} are needed. ${remedy}`,
     );
-  if (runCounts.now < LEAST_RUNS) {
-    return tooFew(name, runCounts.now, released, "Ask again when there are more.");
+  if (many.after < LEAST_RUNS) {
+    return tooFew(name, many.after, released, "Ask again when there are more.");
   }
-  if (runCounts[base] < LEAST_RUNS) {
-    const most = Math.max(runCounts.previous, runCounts.before);
-    return tooFew(valueText(previous), most, span, "Name an earlier version to compare with.");
+  if (many.before < LEAST_RUNS) {
+    const remedy = "Name an earlier version to compare with.";
+    return tooFew(valueText(previous), Math.max(many.before, size("since")), span, remedy);
   }
+  const sides = { before: places[base], after: places.after };
+  const [before, after] = ["before", "after"] as const;
   const medians = await askRuns(
-    names.flatMap((cell) =>
+    [before, after].flatMap((side) =>
       COLUMNS.flatMap(([column]) =>
-        Object.entries(medianLevels(runCounts[cell])).map(
-          ([end, level]): [string, Measure<number | null>] => [
-            `${cell}_${column}_${end}`,
-            quantile<string>(level, column, { where: cells[cell] }),
-          ],
-        ),
+        Object.entries(medianLevels(many[side])).map(([end, level]): [string, Measure] => [
+          `${side}_${column}_${end}`,
+          quantile<string>(level, column, { where: sides[side] }),
+        ]),
       ),
     ),
   );
-  const estimates: [measure: string, unit: string, of: (cell: Cell) => Estimate | null][] =
-    COLUMNS.map(([column, measure, unit]) => [
-      measure,
-      unit,
-      (cell) => {
-        const at = (end: string) => medians[`${cell}_${column}_${end}`] as number | null;
-        const [value, low, high] = [at("value"), at("low"), at("high")];
-        return value === null || low === null || high === null ? null : { value, low, high };
-      },
-    ]);
+  const values = COLUMNS.map(([column, measure, unit]) => {
+    const of = (side: string) => {
+      const at = (end: string) => medians[`${side}_${column}_${end}`] as number | null;
+      const [value, low, high] = [at("value"), at("low"), at("high")];
+      return value === null || low === null || high === null ? null : { value, low, high };
+    };
+    return valueOf(measure, unit, of(before), of(after));
+  });
   if (failed !== null) {
-    const failures = await measurements.ask({
+    const asked = measurements.ask({
       ...rest,
       every: "hour",
       by: "software_version",
       top: Infinity,
       measures: { failed: count({ where: failed }), n: count() },
     });
-    results.push(failures);
-    const hoursOf = (cell: Cell) =>
-      failures
-        .rows()
-        .filter(
-          ({ t, software_version: of }) =>
-            of === (cell === "now" ? version : previous) && t < since === (cell === "before"),
-        );
+    const hours = (await kept(asked)).rows();
+    const of = (side: "before" | "after", whose: string) => {
+      const early = side === "before" && base === "earlier";
+      const own = hours.filter(
+        (hour) => hour.software_version === whose && hour.t < since === early,
+      );
+      return failureShare(own, many[side]);
+    };
     const label = "Share of failed measurements";
-    estimates.push([label, "share", (cell) => failureShare(hoursOf(cell), runCounts[cell])]);
+    values.push(valueOf(label, "share", of(before, previous), of(after, version)));
   }
-  const values = estimates.map(([measure, unit, of]) =>
-    valueOf(measure, unit, { before: of("before"), previous: of(base), now: of("now") }),
-  );
-  const itself =
-    base === "before"
-      ? [
-          `${valueText(previous)} has ${counted(runCounts.previous, "run")} left since then and is taken from the two weeks before.`,
-        ]
-      : estimates.flatMap(([measure, unit, of]) => {
-          const [was, is] = [of("before"), of("previous")];
-          const moved = valueOf(measure, unit, { before: null, previous: was, now: is }).told;
-          if (moved !== "moved" || runCounts.before < LEAST_RUNS) return [];
-          const change = changeText(was!.value, is!.value, unit);
-          return [
-            `Since then ${valueText(previous)} itself changed, too: its ${lower(measure)} ${change}, which isn't the release.`,
-          ];
-        });
-  const sizeText = `${counted(runCounts.now, "run")}${ofTest} against ${counted(runCounts[base], "run")}`;
-  const head = `${name} against ${valueText(previous)}, ${formatRange(released)} (${sizeText}): ${words(values)}.`;
-  const found = values.some(({ told }) => told === "moved");
-  return done([head, ...itself].join(" "), { since, previous, runs: runCounts, values, found }, [
+  known = { ...known, values, found: values.some(({ told }) => told === "moved") };
+  const left = `${valueText(previous)} has ${counted(size("since"), "run")} left since then and is taken from the two weeks before.`;
+  const compared = sentences([
+    `${counted(many.after, "run")}${test} against ${counted(many.before, "run")}, ${formatRange(released)}`,
+    ...(base === "earlier" ? [left] : []),
+  ]);
+  return answer(`${name} against ${valueText(previous)}: ${lower(words(values))} ${compared}`, [
     "Both versions in the same days; runs of the last 2 hours are left out, as they may be under way.",
     ...(failed === null
       ? ["The table has no msm_failure: the share of failed measurements isn't told."]
@@ -294,7 +284,7 @@ function choose(
       `Can't ${ACTION}: no measurement of ${valueText(program)} ${valueText(previous)} in the range. There are ${there.join(", ")}.`,
     );
   }
-  const usual = versions.find(({ n }) => n >= sum(others) / 100)?.each;
+  const usual = versions.find(({ n }) => n >= sum(others) / 100)?.each ?? null;
   const commonest = own.reduce((most, row) => (row.n > most.n ? row : most)).test_name;
   const test = where !== undefined && "test_name" in where ? {} : { test_name: commonest };
   return { software: software ?? program, previous: previous ?? usual, test };
@@ -326,9 +316,8 @@ export function failureShare(
 ): Estimate | null {
   const some = hours.filter(({ n }) => n > 0);
   const n = some.reduce((sum, hour) => sum + hour.n, 0);
-  const failed = some.reduce((sum, hour) => sum + hour.failed, 0);
   if (n === 0) return null;
-  const value = failed / n;
+  const value = some.reduce((sum, hour) => sum + hour.failed, 0) / n;
   const scatter =
     some.reduce((sum, hour) => sum + (hour.failed - hour.n * value) ** 2 / hour.n, 0) /
     (value * (1 - value) * (some.length - 1));
@@ -343,28 +332,24 @@ export function failureShare(
 export function valueOf(
   measure: string,
   unit: string,
-  { before, previous, now }: Readonly<Record<"before" | "previous" | "now", Estimate | null>>,
+  before: Estimate | null,
+  after: Estimate | null,
 ): ReleaseValue {
-  const change = previous === null || now === null ? null : difference(previous, now);
+  const change = before === null || after === null ? null : difference(before, after);
   const by = (end: number | undefined) =>
-    end === undefined || !previous?.value ? null : end / previous.value;
+    end === undefined || !before?.value ? null : end / before.value;
   return {
     measure,
     unit,
     before: before?.value ?? null,
-    previous: previous?.value ?? null,
-    previous_low: previous?.low ?? null,
-    previous_high: previous?.high ?? null,
-    now: now?.value ?? null,
-    now_low: now?.low ?? null,
-    now_high: now?.high ?? null,
+    after: after?.value ?? null,
     change: change?.value ?? null,
     low: change?.low ?? null,
     high: change?.high ?? null,
     relative: by(change?.value),
     relative_low: by(change?.low),
     relative_high: by(change?.high),
-    told: change === null ? "can't tell" : verdict(change, matters(previous!.value, unit)),
+    told: change === null ? "can't tell" : verdict(change, matters(before!.value, unit)),
   };
 }
 
@@ -375,81 +360,63 @@ function matters(value: number, unit: string): number {
 
 function verdict({ value, low, high }: Estimate, least: number): ReleaseValue["told"] {
   const reach = value < 0 ? high - value : value - low;
-  if (Math.abs(value) > STANDS_OUT * reach && Math.abs(value) >= least && value !== 0)
-    return "moved";
+  const far = Math.abs(value);
+  if (far > STANDS_OUT * reach && far >= least && value !== 0) return "moved";
   return low >= -least && high <= least ? "as before" : "can't tell";
 }
 
-const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
-
-/** What moved, what didn't and what can't be told, in a sentence. */
+/** What moved, what didn't and what can't be told, a sentence each. */
 export function words(values: readonly ReleaseValue[]): string {
   const texts = (told: ReleaseValue["told"], text: (value: ReleaseValue) => string) =>
     values
       .filter((value) => value.told === told)
       .map((value) => `${lower(value.measure)} ${text(value)}`);
-  const moved = texts("moved", ({ previous, now, unit }) => changeText(previous, now, unit));
-  const same = texts("as before", ({ now, unit }) => `(${amount(now, unit)})`).join(", ");
-  const open = texts("can't tell", ({ previous, low, high, unit }) => {
-    if (previous === null || low === null || high === null) return "(no value)";
-    const by = (end: number) => (unit === "share" ? percent(end) : percent(end / previous));
-    const times = Math.ceil(((high - low) / matters(previous, unit)) ** 2);
+  const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
+  const same = texts("as before", ({ after, unit }) => `(${amount(after, unit)})`).join(", ");
+  const open = texts("can't tell", ({ before, low, high, unit }) => {
+    if (before === null || low === null || high === null) return "(no value)";
+    const by = (end: number) => (unit === "share" ? percent(end) : percent(end / before));
+    const times = Math.ceil(((high - low) / matters(before, unit)) ** 2);
     return `(95 % interval of the change ${by(low)} to ${by(high)}${unit === "share" ? " points" : ""}; about ${Math.max(2, times).toLocaleString("en-US")} times as many runs would tell)`;
   }).join(", ");
-  return [
+  return sentences([
     ...moved,
     ...(same === "" ? [] : [`as before: ${same}`]),
     ...(open === "" ? [] : [`I can't tell yet, because there are too few runs: ${open}`]),
-  ].join("; ");
+  ]);
 }
 
-function answer(
+function finding(
   results: readonly Result<object>[],
   notes: readonly string[],
-  known: Partial<ReleaseFinding> & Pick<ReleaseFinding, "version" | "software" | "sentence">,
+  known: Partial<ReleaseFinding> & Pick<ReleaseFinding, "version" | "sentence">,
 ): ReleaseFinding {
   const { version, previous = null, values = [] } = known;
-  const was = previous ?? "Previous";
-  const [low, high] = ["low end of 95 %", "high end of 95 %"];
-  const columns: [name: string, label: string, unit?: string][] = [
-    ["relative", `Change from ${previous ?? "the previous version"}`, "share"],
-    ["before", `${was}, before the release`],
-    ["previous", was],
-    ["now", version],
-    ["change", "Change"],
-    ["previous_low", `${was}, ${low}`],
-    ["previous_high", `${was}, ${high}`],
-    ["now_low", `${version}, ${low}`],
-    ["now_high", `${version}, ${high}`],
-    ["low", `Change, ${low}`],
-    ["high", `Change, ${high}`],
-    ["relative_low", `Relative change, ${low}`, "share"],
-    ["relative_high", `Relative change, ${high}`, "share"],
-  ];
-  const origin = originOfAll(
-    results,
-    {
-      dimensions: [{ name: "measure", order: values.map((value) => value.measure) }],
-      kinds: { unit: "text", told: "text" },
-      measures: columns.map(([name, label, unit = ""]) => ({
-        name,
-        label,
-        unit,
-        additive: false,
-        missing: "gap",
-      })),
-    },
-    [...notes, ...results.flatMap(({ origin }) => origin.notes)],
-  );
+  const columns = {
+    dimensions: [{ name: "measure", order: values.map(({ measure }) => measure) }],
+    kinds: { unit: "text", told: "text" } as const,
+    measures: changeColumns([
+      ["relative", `Change from ${previous ?? "the previous version"}`, "share"],
+      ["before", previous ?? "Previous", ""],
+      ["after", version, ""],
+      ["change", "Change", ""],
+      ["low", "Low end of the change", ""],
+      ["high", "High end of the change", ""],
+      ["relative_low", "Low end of the relative change", "share"],
+      ["relative_high", "High end of the relative change", "share"],
+    ]),
+  };
+  const all = [...notes, ...results.flatMap(({ origin }) => origin.notes)];
   return {
+    software: null,
     previous,
     since: null,
-    runs: { before: 0, previous: 0, now: 0 },
+    runs: { before: 0, after: 0 },
     values,
     found: false,
     ...known,
     kind: "release",
     untold: values.length === 0 || values.some(({ told }) => told === "can't tell"),
-    result: new Result(resultOfRows(values).table, origin),
+    result: new Result(resultOfRows(values).table, originOfAll(results, columns, all)),
   };
 }

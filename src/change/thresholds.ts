@@ -12,6 +12,9 @@ export const LEAST_RUNS = 20;
 /** Part of the rows that must be left to tell what the rest did. */
 export const LEAST_REST = 0.2;
 
+/** The median of a chi-squared. */
+export const CHI_SQUARED = 0.4549;
+
 /** Logarithm of the odds against an element before it is looked at: 1 in 150 that anything of its kind changed. */
 const CAUTION = 5;
 

@@ -68,3 +68,14 @@ export function signedPercent(part: number): string {
 export function periodText(before: TimeRange, after: TimeRange): string {
   return `in ${formatRange(after)} against ${formatRange(before)}`;
 }
+
+export const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** Texts as sentences: each with a capital and a full stop. */
+export function sentences(texts: readonly string[]): string {
+  return texts
+    .map(
+      (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`,
+    )
+    .join(" ");
+}

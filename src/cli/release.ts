@@ -40,29 +40,23 @@ function valuesTable({ previous, version, runs, values }: ReleaseFinding): strin
   if (values.length === 0) return "";
   const short = (value: number | null, unit: string) =>
     value === null ? "" : amount(Number(value.toPrecision(3)), unit);
-  const ends = (low: number | null, high: number | null, show: (end: number) => string) =>
-    low === null || high === null ? "" : `${show(low)} to ${show(high)}`;
-  const row = (value: ReleaseValue) => {
-    const { unit, previous: was } = value;
-    const own = (end: number) => short(end, unit);
+  const row = ({ measure, unit, before, after, change, low, high, told }: ReleaseValue) => {
     const by = (end: number) =>
       unit === "share"
         ? `${percent(end).replace(" %", "")} pp`
-        : was === null || was === 0
-          ? own(end)
-          : percent(end / was);
+        : before === null || before === 0
+          ? short(end, unit)
+          : percent(end / before);
     return [
-      value.measure,
-      short(value.before, unit),
-      `${short(was, unit)} (${ends(value.previous_low, value.previous_high, own)})`,
-      `${short(value.now, unit)} (${ends(value.now_low, value.now_high, own)})`,
-      value.change === null ? "" : by(value.change),
-      ends(value.low, value.high, by),
-      value.told,
+      measure,
+      short(before, unit),
+      short(after, unit),
+      change === null ? "" : by(change),
+      low === null || high === null ? "" : `${by(low)} to ${by(high)}`,
+      told,
     ];
   };
-  const was = line(previous ?? "", 30);
-  const heads = ["", `${was} before`, was, line(version, 30), "change", "95 % interval", ""];
-  const counts = [runs.before, runs.previous, runs.now].map((n) => amount(n, ""));
+  const heads = ["", line(previous ?? "", 30), line(version, 30), "change", "95 % interval", ""];
+  const counts = [runs.before, runs.after].map((n) => amount(n, ""));
   return textTable(heads, [["runs", ...counts, "", "", ""], ...values.map(row)]);
 }

@@ -15,7 +15,7 @@ import { documentBlocks, utc } from "./document/document.js";
 import { documentHtml } from "./document/html.js";
 import { documentMarkdown } from "./document/markdown.js";
 import { documentPdf } from "./document/pdf.js";
-import type { Draft } from "./fields.js";
+import type { Draft } from "./record.js";
 import { changeFigure, figureRecord, type Figure, type FigureRecord } from "./figure.js";
 import { MANIFEST, manifestText, verifyPostmortem } from "./manifest.js";
 import { answerText, queryFile } from "./query-file.js";

@@ -11,7 +11,7 @@ import {
   show,
 } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
-import { forgetLook } from "../../src/chart/look.js";
+import { forgetLook } from "../../src/chart/series.js";
 import type { VegaLiteSpec } from "../../src/render/theme.js";
 import { compiledSpec } from "../../src/render/svg.js";
 import { isRich, mimeBundles } from "../../src/notebook/mime-bundle.js";

@@ -69,7 +69,7 @@ export function changeChart(
 function releaseTitle({ origin }: Result): string {
   const label = (name: string) =>
     origin.columns.measures.find((measure) => measure.name === name)?.label;
-  return `${label("now")} compared with ${label("previous")}`;
+  return `${label("after")} compared with ${label("before")}`;
 }
 
 /** The chart of what is kept of a finding. */
