@@ -4,7 +4,7 @@ import { foundTable } from "../../change/flows.js";
 import { signedPercent } from "../../change/words.js";
 import { valueWords } from "../../result/column-words.js";
 import { zoneOf } from "../../result/origin.js";
-import { Result, type Value } from "../../result/result.js";
+import { Result } from "../../result/result.js";
 import { between } from "../../time/time-range.js";
 import { formatInstant } from "../../time/time-zone.js";
 import { DAY } from "../../time/span.js";
@@ -164,12 +164,14 @@ function changeSpan(row: FindingRow, unit: string): Annotation {
 
 /** The fitted level of a series at a time: from each change to the next, and along slopes; null without changes. */
 function levelAt(at: number, changes: readonly FindingRow[]): number | null {
-  let level: Value = null;
-  for (const row of changes.toSorted((a, b) => Number(a["t"]) - Number(b["t"]))) {
-    const [begin, end] = [Number(row["t"]), Number(row["until"])];
-    const [before, after] = [Number(row["before"]), Number(row["after"])];
-    if (at < begin) return level ?? before;
-    level = at >= end ? after : before + ((after - before) * (at - begin)) / (end - begin);
-  }
-  return level;
+  const points = changes
+    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]))
+    .flatMap((row) => [
+      { time: Number(row["t"]), level: Number(row["before"]) },
+      { time: Number(row["until"]), level: Number(row["after"]) },
+    ]);
+  const next = points.findIndex(({ time }) => time > at);
+  const [from, to] = [points[next < 0 ? points.length - 1 : next - 1], points[next]];
+  if (from === undefined || to === undefined) return (from ?? to)?.level ?? null;
+  return from.level + ((to.level - from.level) * (at - from.time)) / (to.time - from.time);
 }
