@@ -1,6 +1,5 @@
 import { ProbelabError } from "../base/error.js";
 import { columnValues, newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
-import type { MeasureColumn } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import type { Chart } from "./chart-value.js";
@@ -67,79 +66,73 @@ function histogramKind(bins: Bins): ChartKind {
 /** A Result with a row for each bin (or edge) and group, as it is drawn: counts or shares. */
 function prepared(result: Result, options: FlatOptions, bins: Bins) {
   const { cumulative, label, unit } = bins;
-  const { x: _, cumulative: __, share, y, ...rest } = options;
-  const roles = chartRoles(result, histogramKind(bins), {
-    ...rest,
-    x: "from",
-    ...(typeof y === "string" && { y }),
-  });
-  const shares = share ?? (cumulative || roles.series.length > 0);
+  const { x: _, cumulative: __, share, y: ___, ...rest } = options;
+  const y = typeof options.y === "string" && { y: options.y };
+  const roles = chartRoles(result, histogramKind(bins), { ...rest, x: "from", ...y });
+  const { series, measure } = roles;
+  const shares = share ?? (cumulative || series.length > 0);
   const [from, to, counts] = ["from", "to", roles.y].map((name) => result.column(name));
-  const groups = [...rowsByKey(rowKeys(result.table, [...roles.series, "from", "to"])).values()];
-  const added = groups.length < result.numRows();
-  if (added && !roles.measure?.additive) throw refuseToAddUp(result, roles);
   // A row stands for its bin: all of the same bin and series are added up.
-  const sums = new Map(
-    groups.map((rows) => [rows[0]!, rows.reduce((sum, row) => sum + Number(counts![row] ?? 0), 0)]),
-  );
-  const bySeries = [...rowsByKey(rowKeys(result.table, roles.series)).values()];
-  const drawn = bySeries.flatMap((rows) => {
-    const own = rows.filter((row) => sums.has(row));
-    const total = own.reduce((all, row) => all + sums.get(row)!, 0);
-    const part = (n: number): number => (shares ? n / (total || 1) : n);
-    const inside = own
-      .filter((row) => from![row] !== null && to![row] !== null)
-      .sort((a, b) => Number(from![a]) - Number(from![b]));
-    if (!cumulative) return inside.map((row) => ({ row, x: from![row], y: part(sums.get(row)!) }));
-    let below = own.reduce((all, row) => all + (from![row] === null ? sums.get(row)! : 0), 0);
+  const groups = [...rowsByKey(rowKeys(result.table, [...series, "from", "to"])).values()];
+  const added = groups.length < result.numRows();
+  if (added && !measure?.additive) throw refuseToAddUp(result, roles);
+  const all = groups.map((rows) => {
+    const [row = 0] = rows;
+    const sum = rows.reduce((sum, row) => sum + Number(counts![row] ?? 0), 0);
+    return { row, from: from![row], to: to![row], sum };
+  });
+  const total = (some: typeof all): number => some.reduce((sum, bin) => sum + bin.sum, 0);
+  const keys = rowKeys(result.table, series);
+  const drawn = [...rowsByKey(all.map(({ row }) => keys[row]!)).values()].flatMap((own) => {
+    const whole = shares ? total(own.map((at) => all[at]!)) || 1 : 1;
+    const group = own.map((at) => all[at]!);
+    const inside = group
+      .filter((bin) => bin.from !== null && bin.to !== null)
+      .sort((a, b) => Number(a.from) - Number(b.from));
+    if (!cumulative) return inside.map(({ row, from, sum }) => ({ row, x: from, y: sum / whole }));
+    let below = total(group.filter((bin) => bin.from === null));
     return [
-      ...inside.slice(0, 1).map((row) => ({ row, x: from![row], y: part(below) })),
-      ...inside.map((row) => ({ row, x: to![row], y: part((below += sums.get(row)!)) })),
+      ...inside.slice(0, 1).map(({ row, from }) => ({ row, x: from, y: below / whole })),
+      ...inside.map(({ row, to, sum }) => ({ row, x: to, y: (below += sum) / whole })),
     ];
   });
-  const measured = roles.measure?.label ?? words(roles.y);
+  const measured = measure?.label ?? words(roles.y);
   const what = shares ? `Share of ${lowered(measured)}` : measured;
   const how = cumulative ? `${what} below` : what;
-  const meaning = (name: string, label: string, unit: string): MeasureColumn => ({
-    name,
-    label,
-    unit,
-    additive: false,
-    missing: "gap",
-  });
-  const by = roles.series.map((name) => words(name)).join(" and ");
+  const by = series.map((name) => words(name)).join(" and ");
   const title = `${how}${cumulative ? " each" : " by"} ${lowered(label)}`;
-  const outside = (ends: readonly Value[]): number =>
-    [...sums].reduce((all, [row, sum]) => all + (ends[row] === null ? sum : 0), 0);
-  const [under, over] = [outside(from!), outside(to!)];
+  const [under, over] = [
+    total(all.filter((bin) => bin.from === null)),
+    total(all.filter((bin) => bin.to === null)),
+  ];
+  const beyond = `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`;
   const [x, name] = [cumulative ? "below" : "from", shares ? "share" : roles.y];
+  const column = (one: string): [string, Value[]] => {
+    const values = columnValues(result.table, one);
+    return [one, drawn.map(({ row }) => values[row])];
+  };
   const table = newTable(result.table, [
     [x, drawn.map((bin) => bin.x)],
-    ...roles.series.map((one): [string, Value[]] => {
-      const values = columnValues(result.table, one);
-      return [one, drawn.map(({ row }) => values[row])];
-    }),
+    ...series.map(column),
     [name, drawn.map((bin) => bin.y)],
   ]);
   const { columns, reductions } = result.origin;
+  const plain = { additive: false, missing: "gap" } as const;
+  const counted = shares ? "share" : (measure?.unit ?? "");
   return {
     result: result.with(table, {
       columns: {
-        dimensions: columns.dimensions.filter((each) => roles.series.includes(each.name)),
+        dimensions: columns.dimensions.filter((each) => series.includes(each.name)),
         kinds: { [x]: "number", [name]: "number" },
         measures: [
-          meaning(x, label, unit),
-          meaning(name, how, shares ? "share" : (roles.measure?.unit ?? "")),
+          { name: x, label, unit, ...plain },
+          { name, label: how, unit: counted, ...plain },
         ],
       },
       reductions: [
         ...reductions,
         ...(added ? [addedUpSentence(result, roles.hidden)] : []),
-        ...(under + over > 0
-          ? [
-              `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`,
-            ]
-          : []),
+        ...(under + over > 0 ? [beyond] : []),
       ],
     }),
     options: {

@@ -47,7 +47,9 @@ export function chartSentences(
   const { incomplete, points } = drawing;
   const drawn = new Set(points.map(({ x }) => x));
   const edges = [...incomplete].filter((x) => drawn.has(x)).map(Number);
-  const dates = edges.map((x) => formatInstant(new Date(x), zoneOf(origin)));
+  edges.sort((a, b) => a - b);
+  const zone = zoneOf(origin);
+  const dates = edges.map((x) => formatInstant(new Date(x), zone));
   const known = points.some(({ y }) => y !== null);
   const empty = known || origin.notes.length > 0 ? [] : [noDataSentence(origin)];
   // The query has noted incomplete buckets itself; of an empty chart the first note is in the plot.
@@ -57,12 +59,7 @@ export function chartSentences(
   const all = [
     ...(spanned ? [] : spanSentence(origin)),
     ...empty,
-    ...incompleteSentence(
-      drawing,
-      edges.sort((a, b) => a - b),
-      faded,
-      zoneOf(origin),
-    ),
+    ...incompleteSentence(drawing, edges, faded, zone),
     ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
   ];
   return [...new Set(all)];
@@ -78,14 +75,14 @@ function incompleteSentence(
   const [first, last = first] = edges;
   if (first === undefined || last === undefined) return [];
   const noun = every === undefined ? "bucket" : bucketNoun(every, false);
-  const [begins, ends] = [xs[0] === first, xs.at(-1) === last];
+  const place = xs[0] === first ? "first" : xs.at(-1) === last ? "last" : undefined;
   const which =
     edges.length > 1
       ? `first and last ${noun} are`
-      : begins && ends
+      : xs.length === 1
         ? `${noun} is`
-        : begins || ends
-          ? `${begins ? "first" : "last"} ${noun} is`
+        : place !== undefined
+          ? `${place} ${noun} is`
           : `${noun} of ${formatInstant(new Date(first), timeZone)} is`;
   return [`The ${which} incomplete (${faded}).`];
 }

@@ -1,5 +1,3 @@
-import { build } from "esbuild";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart, type Chart, type Result, table } from "../../src/index.js";
@@ -12,7 +10,13 @@ import { markdownHtml } from "../../src/notebook/notebook-page.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
 import { bare, counts, groups, namedBy, small, usable } from "./hostile-results.js";
-import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
+import {
+  browserMissing,
+  drawnFigures,
+  frontendRuntime,
+  missingNote,
+  WatchingBrowser,
+} from "./watched-page.js";
 
 function numbered(texts: readonly string[]): Result {
   const n = texts.map((_, index) => index + 1);
@@ -203,7 +207,7 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
   test("in the Vega-Lite bundle that a notebook's own Vega draws, with its tooltips", async () => {
     const charts = [...valueCharts, ...namedCharts];
     const places = charts.map((_, index) => `<div id="chart-${index}"></div>`).join("");
-    const runtime = await bundled(new URL("frontend-vega.ts", import.meta.url));
+    const runtime = await frontendRuntime();
     const specs = jsonScript(
       "specs",
       charts.map(({ spec }) => spec),
@@ -224,14 +228,3 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
     await expect.poll(() => seen.join()).toContain("request: https://evil.example/seen.png");
   });
 });
-
-async function bundled(entry: URL): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(entry)],
-    bundle: true,
-    format: "iife",
-    write: false,
-    logLevel: "silent",
-  });
-  return (outputFiles[0]?.text ?? "").replaceAll("</script", "<\\/script");
-}

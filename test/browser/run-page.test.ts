@@ -71,27 +71,4 @@ describe.skipIf(browserMissing)(`the page of a headless run in Chromium${missing
     await page.screenshot({ path: join(pictures, "run-page.png"), fullPage: true });
     expect(seen).toEqual([]);
   });
-
-  test.each([1000, 1400, 1900])("is %d pixels wide, every chart whole", async (width) => {
-    const { page } = await browser.open(await pageOf(CHARTS), "run.html", {
-      viewport: { width, height: 900 },
-    });
-    await drawnFigures(page);
-    const sizes = (): Promise<number[][]> =>
-      page.evaluate(
-        "[...document.querySelectorAll('.probelab-plot')].map((plot) => [plot.querySelector('.probelab-drawing svg').getBoundingClientRect().width, plot.clientWidth, plot.scrollWidth])",
-      );
-    const [first = []] = await sizes();
-    expect(first[0]).toBe(first[1]);
-    for (const [drawing = 0, place = 0, needed] of await sizes()) {
-      expect(drawing).toBeGreaterThan(400);
-      expect(drawing).toBeLessThanOrEqual(place);
-      expect(needed).toBe(place);
-    }
-    // Charts follow the window.
-    await page.setViewportSize({ width: width - 250, height: 900 });
-    await expect
-      .poll(async () => (await sizes()).every(([drawing = 0, place = 0]) => drawing <= place))
-      .toBe(true);
-  });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { between, chart, type Result } from "../../src/index.js";
 import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/query/free-query.js";
+import { freeQueries } from "../../src/query/free-query.js";
 import { openWriter } from "../../src/database/writer.js";
 import { readResultText, resultText } from "../../src/incident/figure-file.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const from = "FROM fastpath WHERE {range}";
 const ask = (select: string, day = "2026-01-01"): Promise<Result> =>
-  freeQuery(database, select, { range: between(day, `${day.slice(0, 8)}02`) });
+  freeQueries(database)(select, { range: between(day, `${day.slice(0, 8)}02`) });
 
 describe("a chart of a free query that finds nothing", () => {
   it.each([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { between, chart, table } from "../../src/index.js";
 import { csv } from "../../src/render/save.js";
 import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/query/free-query.js";
+import { freeQueries } from "../../src/query/free-query.js";
 import { ownDatabase } from "../support/own-database.js";
 import { parseCsv } from "./support/parse-csv.js";
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 function query(select: string, rows: number) {
   const sql = `SELECT ${select} FROM numbers(${rows}) WHERE {start:DateTime64(3)} < {end:DateTime64(3)}`;
-  return freeQuery(database, sql, { range: between("2026-05-01", "2026-05-02") });
+  return freeQueries(database)(sql, { range: between("2026-05-01", "2026-05-02") });
 }
 
 const UUID = "61f0c404-5cb3-11e7-907b-a6006ad3dba0";

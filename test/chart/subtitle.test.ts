@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chart } from "../../src/index.js";
 import { textWidth } from "../../src/fonts/shipped-font.js";
-import { versionSummary, weeklyCounts } from "./support/sample-results.js";
+import { weeklyCounts } from "./support/sample-results.js";
 
 const subtitle = (made: { spec: Record<string, unknown> }): readonly string[] =>
   (made.spec["title"] as { subtitle?: string[] }).subtitle ?? [];
@@ -36,16 +36,4 @@ test("every sentence stands in the subtitle, whole, at any width", () => {
       expect(made.spec["description"]).toContain(sentence);
     }
   }
-});
-
-test("a long subtitle of one's own is wrapped, an empty one is none", () => {
-  const long = "what the reader must know ".repeat(9).trim();
-  const lines = subtitle(chart.area(weeklyCounts(), { width: 300, subtitle: long }));
-  const end = lines.findIndex((line) => line.startsWith("2026-02-01"));
-  expect(end).toBeGreaterThan(1);
-  expect(lines.slice(0, end).join(" ")).toBe(long);
-  for (const none of ["", " "]) {
-    expect(subtitle(chart.bar(versionSummary(), { subtitle: none }))).toEqual([SPAN]);
-  }
-  expect(subtitle(chart.bar(versionSummary(), { subtitle: "alone\n" }))).toEqual(["alone", SPAN]);
 });

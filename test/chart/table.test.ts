@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { type Result, table, type Value } from "../../src/index.js";
 import { resultHtml } from "../../src/chart/table.js";
 import { inertHtml } from "./support/inert.js";
-import { show } from "./support/show.js";
 import { makeResult, versionSummary, VERSIONS, weeklyCounts } from "./support/sample-results.js";
 
 const bars = ["runs", ["q50"]] as const;
@@ -51,14 +50,6 @@ describe("table(result)", () => {
     )) {
       expect(attributes.alt).toBe("");
     }
-  });
-
-  test("null is a dash, an incomplete bucket is marked, times stand in the range's zone", () => {
-    const { html } = table(weeklyCounts({ versions: ["3.9"], other: false }));
-    expect(html).toContain(">2026-01-26 (incomplete)</th>");
-    expect(html).toContain(">2026-02-02</th>");
-    expect(html).toContain(">Time (UTC)</th>");
-    expect(table(makeResult({ v: ["a", "b"], n: [1, null] })).html).toContain(">–</td>");
   });
 
   test("numbers that name something have no separators, amounts do", () => {
@@ -147,11 +138,6 @@ describe("table(result)", () => {
     [{ limit: -1 }, /under 5,000/],
   ])("%j is refused with an error that shows how", (options, message) => {
     expect(() => table(versionSummary(), options)).toThrow(message);
-  });
-
-  test("shows itself as HTML, Markdown and text", async () => {
-    const shown = await show(table(versionSummary()));
-    expect(Object.keys(shown)).toEqual(["text/html", "text/markdown", "text/plain"]);
   });
 });
 

@@ -56,12 +56,6 @@ describe("chart.vegaLite(result, spec)", () => {
     expect(JSON.stringify(compiled)).not.toMatch(/timeFormat/);
   });
 
-  test('is as wide as its place with width: "container" too', async () => {
-    const drawn = chart.vegaLite(counts, { ...bar, width: "container", height: "container" });
-    expect(drawn.spec["width"]).toBe(1000);
-    expect(JSON.stringify(await drawn.screenSpec())).not.toContain('"width":1000');
-  });
-
   test("takes fields that the spec makes, and columns with a dot as Vega-Lite writes them", async () => {
     const made = [{ calculate: "datum.measurements * 2", as: "nope" }];
     expect(draw({ ...bar, transform: made, encoding: { x: nope } })).not.toThrow();

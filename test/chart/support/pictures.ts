@@ -1,6 +1,6 @@
 import { between, chart } from "../../../src/index.js";
 import { buckets } from "../../../src/time/bucket.js";
-import { forgetLook } from "../../../src/chart/look.js";
+import { forgetLook } from "../../../src/chart/series.js";
 import { exploreCells } from "./explore-cells.js";
 import {
   generator,
@@ -31,47 +31,6 @@ const crowded = [
   ),
   chart.annotation("2026-04-27", "all clear"),
 ];
-// A gradient, a clipped band, links, text that is turned, and points that shine through.
-const free = {
-  width: 420,
-  height: 130,
-  title: { text: "Sum and its parts", subtitle: "Free Vega-Lite" },
-  encoding: { x: { field: "t", type: "temporal", scale: { type: "utc" }, title: null } },
-  layer: [
-    {
-      mark: {
-        type: "area",
-        clip: true,
-        color: {
-          gradient: "linear",
-          x1: 1,
-          y1: 1,
-          x2: 1,
-          y2: 0,
-          stops: [
-            { offset: 0, color: "white" },
-            { offset: 1, color: "hsl(200, 60%, 45%)" },
-          ],
-        },
-      },
-      encoding: {
-        y: { aggregate: "sum", field: "measurements", scale: { domain: [0, 100_000] } },
-      },
-    },
-    {
-      mark: { type: "point", filled: true, opacity: 0.5, color: "#d55e00cc" },
-      encoding: {
-        y: { field: "measurements", type: "quantitative" },
-        href: { value: "https://example.org/" },
-      },
-    },
-    {
-      data: { values: [{ label: "turned" }] },
-      mark: { type: "text", angle: 300, fontStyle: "italic", fontWeight: "bold" },
-      encoding: { text: { field: "label" }, x: { value: 30 }, y: { value: 40 } },
-    },
-  ],
-};
 const rome = between("2026-03-28", "2026-03-31", { timeZone: "Europe/Rome" });
 
 const two = weeklyDurations().filter((row) =>
@@ -123,15 +82,13 @@ export const PICTURES = {
     annotations: [chart.annotation("2026-03-18T09:00:00Z", "incident", "2026-03-30")],
     reference: { value: 900, label: "15 minutes" },
   }),
-  "line-log-decades": chart.line(decades(), { ...small, y: { type: "log" }, height: 260 }),
+  "line-log": chart.line(weeklyDurations(), { ...small, y: { value: "runs", type: "log" } }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
   "bar-light": chart.bar(weeklyCounts(), small),
   "bar-category": chart.bar(versionSummary(), { height: 170 }),
-  "line-empty": chart.line(empty(), small),
   "line-annotations": chart.line(weeklyDurations(), { ...small, y: "q50", annotations: crowded }),
   "dot-light": chart.dot(weeklyDurations(), { ...small, y: "q10" }),
   "dot-numbers": chart.dot(versionSummary(), { ...small, x: "runs", y: "q50" }),
-  "free-layers": chart.vegaLite(weeklyCounts(), free),
 };
 
 /** Runs of tests whose names are long, with intervals. */
@@ -226,15 +183,6 @@ function hours() {
   );
 }
 
-function empty() {
-  const counts = weeklyCounts();
-  return counts.with(counts.table.slice(0, 0), {
-    notes: [
-      'No measurement of the range has probe_cc: "XX"; those that occur most are "IT", "DE" and "US", and nothing was measured before 2026-01-26.',
-    ],
-  });
-}
-
 /** Days of a median, most of them unknown, the last not over. */
 function gaps() {
   const random = generator(17);
@@ -258,20 +206,6 @@ function gaps() {
     },
     { range: between("2026-03-01", "2026-03-22T12:00") },
   );
-}
-
-/** Two series, from tens to a hundred thousand. */
-function decades() {
-  const weeks = buckets(between("2026-02-02", "2026-04-27"), "week");
-  const rows = weeks.flatMap(({ start }, index) => [
-    { start, name: "android", n: Math.round(400 * 1.65 ** index) },
-    { start, name: "ios", n: Math.round(9_000 * 0.62 ** index) },
-  ]);
-  return makeResult({
-    week: rows.map(({ start }) => start),
-    name: rows.map(({ name }) => name),
-    n: rows.map(({ n }) => n),
-  });
 }
 
 function dense() {
