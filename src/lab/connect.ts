@@ -1,8 +1,7 @@
-import { freshness } from "../change/freshness.js";
-import { funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
+import { freshness, funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
 import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release.js";
 import { Database } from "../database/database.js";
-import { freeQuery, type QueryOptions } from "../query/free-query.js";
+import { freeQueries, type QueryOptions } from "../query/free-query.js";
 import type { Limits } from "../database/limits.js";
 import type { TablesOptions } from "../database/config.js";
 import { withPassword } from "../credentials/credentials.js";
@@ -168,8 +167,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       source: database.source,
       notes: database.notes,
       now,
-      query: <Row extends object>(sql: string, options: QueryOptions) =>
-        freeQuery<Row>(database, sql, options),
+      query: freeQueries(database),
       anomalies: (question) => flowAnomalies(measurements, runs, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {

@@ -6,12 +6,7 @@ import type { Measure } from "../query/measure.js";
 import type { GroupedRow, QuantileMeasures } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import {
-  measurementHistogram,
-  runHistogram,
-  type HistogramOptions,
-  type HistogramRow,
-} from "./histogram.js";
+import { histogram, type HistogramOptions, type HistogramRow } from "./histogram.js";
 import * as questions from "./questions.js";
 import { askedTable, type Asked } from "./questions.js";
 import type {
@@ -268,18 +263,9 @@ export interface Runs {
   ): Promise<Result<HistogramRow<B, { runs: Measure<number> }>>>;
 }
 
-/** A question whose row the compiler knows better than its code does. */
-type AskedAs<F> = F extends (options: infer O) => Promise<Result<infer Row>>
-  ? (options: O) => Promise<Result<Row>>
-  : never;
-
 /** Dimensions that `explain` searches by default. */
 export const DIMENSIONS = [
-  "software_name",
-  "software_version",
-  "probe_cc",
-  "probe_asn",
-  "test_name",
+  ...["software_name", "software_version", "probe_cc", "probe_asn", "test_name"],
 ];
 
 /** The questions, bound to a database. */
@@ -287,47 +273,50 @@ export function measurementsOf(database: Database): Measurements {
   return measurementsAsked(askedTable(database));
 }
 
-/** The questions, bound to a table or a snapshot. */
-export function measurementsAsked(of: Asked): Measurements {
-  const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
-    ((options: never) => ask(of, options)) as AskedAs<F> as F;
-  const measurements: Measurements = {
-    ask: typed<Measurements["ask"]>(questions.askOwn("measurements")),
-    counts: typed<Measurements["counts"]>(questions.counts),
-    runDurations: typed<Runs["durations"]>(questions.runDurations),
-    duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
-    firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
-    explore: typed<Measurements["explore"]>(questions.explore("measurements")),
-    histogram: typed<Measurements["histogram"]>(measurementHistogram),
-    values: typed<Measurements["values"]>(values),
-  };
-  const { database } = of;
-  return cubeSource(measurements, {
-    dimensions: DIMENSIONS,
-    open: async (range, where) => ({ database, source: await of.measurements({ range, where }) }),
-  });
-}
-
 /** The questions on runs, bound to a database. */
 export function runsOf(database: Database): Runs {
   return runsAsked(askedTable(database));
 }
 
+/** The questions, bound to a table or a snapshot. */
+export function measurementsAsked(of: Asked): Measurements {
+  return bound<Measurements>(of, "measurements", {
+    ask: questions.askOwn("measurements"),
+    counts: questions.counts,
+    runDurations: questions.runDurations,
+    duplicates: questions.duplicates,
+    firstSeen: questions.firstSeen,
+    explore: questions.explore("measurements"),
+    histogram: histogram("measurements"),
+    values,
+  });
+}
+
 /** The questions on runs, bound to a table or a snapshot. */
 export function runsAsked(of: Asked): Runs {
-  const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
-    ((options: never) => ask(of, options)) as AskedAs<F> as F;
-  const runs: Runs = {
-    ask: typed<Runs["ask"]>(questions.askOwn("runs")),
-    counts: typed<Runs["counts"]>(questions.runCounts),
-    durations: typed<Runs["durations"]>(questions.runDurations),
-    summary: typed<Runs["summary"]>(questions.summary),
-    explore: typed<Runs["explore"]>(questions.explore("runs")),
-    histogram: typed<Runs["histogram"]>(runHistogram),
-  };
-  const { database } = of;
-  return cubeSource(runs, {
+  return bound<Runs>(of, "runs", {
+    ask: questions.askOwn("runs"),
+    counts: questions.runCounts,
+    durations: questions.runDurations,
+    summary: questions.summary,
+    explore: questions.explore("runs"),
+    histogram: histogram("runs"),
+  });
+}
+
+/** Questions of a table or a snapshot, whose rows the compiler knows better than their code does. */
+function bound<Questions extends object>(
+  of: Asked,
+  room: "measurements" | "runs",
+  asks: Record<keyof Questions, (of: Asked, options: never) => Promise<Result>>,
+): Questions {
+  const entries = Object.entries<(of: Asked, options: never) => Promise<Result>>(asks);
+  const questions = entries.map(([name, ask]) => [name, (options: never) => ask(of, options)]);
+  return cubeSource(Object.fromEntries(questions) as Questions, {
     dimensions: DIMENSIONS,
-    open: async (range, where) => ({ database, source: await of.runs({ range, where }) }),
+    open: async (range, where) => ({
+      database: of.database,
+      source: await of[room]({ range, where }),
+    }),
   });
 }

@@ -37,7 +37,7 @@ export function fittingTop(
   dimensions: readonly AskedDimension[],
   { top, buckets }: { readonly top: number; readonly buckets: number },
 ): Fit {
-  const natural = dimensions.reduce((all, { natural, most }) => (natural ? all * most : all), 1);
+  const natural = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
   const most = Math.max(Math.floor(MOST_ROWS / buckets), (top + 1) * natural);
   const ranked = dimensions.filter((dimension) => !dimension.natural).length;
   if (ranked < 2 || !Number.isFinite(top)) return { top, most: Infinity };

@@ -55,7 +55,7 @@ function countedEvenly(
   const end = Math.ceil(+range.end / 1000);
   const step = starts.slice(1).reduce((all, start, at) => greatest(all, start - starts[at]!), 0);
   const steps = step === 0 ? 1 : Math.ceil((end - first) / step);
-  const groups = dimensions.reduce((all, { natural, most }) => (natural ? all * most : all), 1);
+  const groups = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
   const few = dimensions.length === 0 ? steps <= MOST_STEPS_ALONE : steps * groups <= MOST_STEPS;
   if (!few || first < 0 || end > MOST_SECONDS || !starts.every(Number.isInteger)) return null;
   const width = step === 0 ? end - first : step;

@@ -38,7 +38,7 @@ export function rows<Row extends object = Record<string, never>>(
   const table = withTimes(own.table, columns);
   const none = between(new Date(0), new Date(86_400_000));
   const named = checkNamed(columns, described(table), none);
-  const { name, every } = named.time ?? {};
+  const [name, every] = named.times[0] ?? [];
   const starts = name === undefined ? [] : columnValues(table, name).map(Number);
   if (every !== undefined) {
     const odd = starts.find((start) => +bucketStart(new Date(start), every, "UTC") !== start);
@@ -76,9 +76,9 @@ function withTimes(table: ColumnTable, columns: Readonly<Record<string, unknown>
   );
 }
 
-/** The columns with the names of ClickHouse's types for what they hold. */
-function described(table: ColumnTable): { name: string; type: string }[] {
-  return table.columnNames().map((name) => {
+/** ClickHouse's names of the types of what the columns hold. */
+function described(table: ColumnTable): Map<string, string> {
+  const typed = table.columnNames().map((name): [string, string] => {
     const known = columnValues(table, name).filter((value) => value !== null);
     const all = (fits: (value: unknown) => boolean): boolean =>
       known.length > 0 && known.every(fits);
@@ -89,6 +89,7 @@ function described(table: ColumnTable): { name: string; type: string }[] {
       : all(number)
         ? "Float64"
         : "String";
-    return { name, type };
+    return [name, type];
   });
+  return new Map(typed);
 }
