@@ -14,7 +14,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   MEMORY_LIMIT_EXCEEDED:
     "take a shorter range or more filters, or raise connect({ limits: { maxMemory } })",
   TOO_MANY_ROWS_OR_BYTES:
-    "aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
+    "aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } }); a limit in bytes is max_result_bytes in the profile of the database's user",
+  TOO_MANY_BYTES:
+    "take a shorter range or fewer columns; the limit is max_bytes_to_read in the profile of the database's user",
   TOO_MANY_ROWS:
     "take a shorter range or more filters; the limit is the lower one of connect({ limits: { maxRowsRead } }) and of max_rows_to_read in the profile of the database's user",
   READONLY:
@@ -79,9 +81,14 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   // The client takes the first word in parentheses for the type: of the SQL, or of each try to connect.
   const known = { 62: "SYNTAX_ERROR", [SHARD_DOWN]: "ALL_CONNECTION_TRIES_FAILED" }[code ?? ""];
   const type = rest.type === undefined ? undefined : (known ?? rest.type);
-  const said = firstSentence(message ?? String(cause));
+  // Its nearest name to that of a missing table is often one of the server's own.
+  const said = firstSentence(message ?? String(cause)).replace(
+    / Maybe you meant system\.\S+$/i,
+    "",
+  );
   if (type !== undefined) {
-    const near = /maybe you meant/i.test(said);
+    // Of a missing table's name any other may be the nearest.
+    const near = type !== "UNKNOWN_TABLE" && /maybe you meant/i.test(said);
     const empty = type === "UNKNOWN_TABLE" && source.startsWith("embedded:");
     const remedy = near ? undefined : empty ? FILL : REMEDIES[type];
     return new ProbelabError(
@@ -93,7 +100,7 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
   if (CERTIFICATE.test(code ?? "")) {
     return new ProbelabError(
-      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Give its authority's in PROBELAB_TLS='{ "ca": "authority.pem" }', and the name that the certificate is of in the URL.`,
+      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Start the notebook, or Jupyter, with its authority's in NODE_EXTRA_CA_CERTS=authority.pem, and give the name that the certificate is of in the URL.`,
       { cause, code: code as string },
     );
   }

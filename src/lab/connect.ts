@@ -1,5 +1,4 @@
-import { freshness } from "../change/freshness.js";
-import { funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
+import { freshness, funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
 import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release.js";
 import { Database } from "../database/database.js";
 import { freeQueries, type QueryOptions } from "../query/free-query.js";

@@ -73,8 +73,12 @@ export function freeQueries(database: Database): FreeQuery {
         return answer;
       }
     }
-    const learned = await learn(question);
-    const answer = await answerTo<Row>(question, learned);
+    let learned = await learn(question);
+    let answer = await answerTo<Row>(question, learned);
+    if (isNothing(answer) && (await database.isChanged())) {
+      learned = await learn(question);
+      answer = await answerTo<Row>(question, learned);
+    }
     // Of an empty table nothing lasting is learned.
     if (!isNothing(answer)) memory.set(key, learned);
     if (memory.size > MOST_REMEMBERED) memory.delete(memory.keys().next().value as string);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { sampleInfo } from "../../src/sample/info.js";
+import { sampleInfo } from "../../src/sample/tables.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
