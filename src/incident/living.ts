@@ -1,3 +1,4 @@
+import { mapTexts } from "../base/text.js";
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
@@ -7,7 +8,6 @@ import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
 import { writeFolder } from "../files/write-folder.js";
 import { writeWholeSync } from "../files/write-whole.js";
-import { mapTexts } from "../mask/mask.js";
 import {
   entryOf,
   inOrder,

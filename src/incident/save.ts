@@ -1,3 +1,4 @@
+import { mapTexts } from "../base/text.js";
 import { createRequire } from "node:module";
 import { lstat, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -5,7 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
 import { Chart } from "../chart/chart-value.js";
 import { writeFolder } from "../files/write-folder.js";
-import { mapTexts, maskOf, versionsOf, type Change } from "../mask/mask.js";
+import { maskOf, versionsOf, type Change } from "../mask/mask.js";
 import { originRecord } from "../render/origin.js";
 import { csv } from "../render/save.js";
 import { columnsOf } from "./figure-file.js";

@@ -91,6 +91,7 @@ export async function askSource(
   options: GroupOptions,
   measures: Readonly<Record<string, Measure<unknown>>>,
   preset: Preset,
+  asksAgain = false,
 ): Promise<Result> {
   const { action } = preset;
   const range = checkRange((options as GroupOptions | undefined)?.range, action);
@@ -124,6 +125,9 @@ export async function askSource(
     ...{ action, range, every, dimensions, top, fit, other, measures: planned, many: source.many },
   });
   const empty = table.numRows() === 0;
+  if (empty && !asksAgain && (await database.isChanged())) {
+    return askSource(database, open, options, measures, preset, true);
+  }
   const unusable = usable.length < answer.rows.length;
   const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
   const why = empty ? await explained(true) : missing;

@@ -6,7 +6,7 @@ import { dimensionOf, nameOf, type Dimension } from "./dimension.js";
 import type { Measure } from "./measure.js";
 import { mergeRows } from "./merge-rows.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { cellsSql } from "./question-sql.js";
+import { cellsSql, unusable } from "./question-sql.js";
 import type { Source } from "./source.js";
 import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
@@ -182,8 +182,7 @@ function sharedOut(
   by: readonly Column[],
 ): Sql {
   const { source } = plan;
-  const unusable: Column[] = source.unusable === undefined ? [] : [["_unusable", source.unusable]];
-  const keys = [...by, ...unusable];
+  const keys = [...by, ...unusable(source)];
   const value = source.column(entity.column ?? "");
   const { conditions } = plan.only(entity);
   const one = conditions.length === 0 ? value.sql : sql`if(${and(conditions)}, ${value.sql}, NULL)`;

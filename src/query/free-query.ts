@@ -39,37 +39,13 @@ const MOST_REMEMBERED = 100;
 /** Errors of a table whose columns are others now. */
 const OTHER_COLUMNS = /^(UNKNOWN_|NO_SUCH_|NOT_FOUND_|TYPE_|ILLEGAL_|CANNOT_|NO_COMMON_|OTHER_)/;
 
-/** Free SQL of a database; see {@link freeQueries}. */
-export type FreeQuery = <Row extends object = Record<string, Value>>(
+/** `lab.query`: see {@link Lab.query}. */
+type FreeQuery = <Row extends object = Record<string, Value>>(
   sql: string,
   options: QueryOptions,
 ) => Promise<Result<Row>>;
 
-/**
- * Asks free SQL with a bound in time: `{range}` becomes the bound on the measurement table's time
- * column (measurement_start_time, unless the configuration names another) in its own type, which also
- * leaves out rows without a usable time; `{range:column}` or `{range:table.column}` the bound on another
- * time column, an odd name in backquotes. `{start:DateTime64(3)}` and `{end:DateTime64(3)}` are the
- * range's ends. Values go into `params`, never into the text.
- *
- * Put `{range}` into the WHERE of every SELECT that reads a table along time: a read without it is
- * stopped only by the limits of `connect({ limits })`.
- *
- * The answer's DateTime columns are Dates, enums, UUIDs and addresses text, integers beyond 2^53
- * (and all of 128 or 256 bits) bigint; arrays, tuples and maps are plain arrays and objects of
- * such values, frozen. A column that `columns` names as a dimension is text.
- *
- * @returns the function that asks. It remembers for a minute what the server said of the same text and
- *   values. It throws a ProbelabError without a range, without a `{range}` in the SQL, for a named column
- *   that the answer has not or of another type, or as the server says.
- * @example
- * await lab.query(
- *   `SELECT toStartOfWeek(measurement_start_time, 1) AS t, software_version,
- *     countIf(anomaly = 't') / count() AS blocked, count() AS n
- *   FROM fastpath WHERE {range} GROUP BY t, software_version`,
- *   { range, columns: { t: "week", software_version: "version", blocked: share(), n: count() } },
- * );
- */
+/** Asks free SQL of a database; what the server said of a text and its values is remembered for a minute. */
 export function freeQueries(database: Database): FreeQuery {
   const memory = new Map<string, Learned>();
   return async <Row extends object>(sql: string, options: QueryOptions) => {
@@ -80,21 +56,29 @@ export function freeQueries(database: Database): FreeQuery {
     const known = memory.get(key);
     memory.delete(key);
     if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
-      const answer = await answerTo<Row>(question, known).catch((error: ProbelabError) => {
-        if (!OTHER_COLUMNS.test(error.code ?? "")) throw error;
-        return undefined;
-      });
-      // What was learned of a table isn't true of the one it was exchanged for.
-      const same =
+      const [answer, same] = await Promise.all([
+        answerTo<Row>(question, known).catch((error: ProbelabError) => {
+          if (!OTHER_COLUMNS.test(error.code ?? "")) throw error;
+          return undefined;
+        }),
+        // What was learned of a table isn't true of the one it was exchanged for.
         Date.now() - known.checked < TRUSTED ||
-        (await versionsOf(database, known.columns)) === known.versions;
+          versionsOf(database, known.columns).then(
+            (versions) => versions === known.versions,
+            () => false,
+          ),
+      ]);
       if (answer !== undefined && !isNothing(answer) && same) {
         memory.set(key, { ...known, checked: Date.now() });
         return answer;
       }
     }
-    const learned = await learn(question);
-    const answer = await answerTo<Row>(question, learned);
+    let learned = await learn(question);
+    let answer = await answerTo<Row>(question, learned);
+    if (isNothing(answer) && (await database.isChanged())) {
+      learned = await learn(question);
+      answer = await answerTo<Row>(question, learned);
+    }
     // Of an empty table nothing lasting is learned.
     if (!isNothing(answer)) memory.set(key, learned);
     if (memory.size > MOST_REMEMBERED) memory.delete(memory.keys().next().value as string);

@@ -1,13 +1,11 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
 import { postmortem } from "../../src/index.js";
+import { start as startCommand } from "../support/command.js";
 import { ownDatabase } from "../support/own-database.js";
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const database = ownDatabase();
 const TABLES = {
   measurements: {
@@ -55,36 +53,26 @@ beforeAll(async () => {
   }
 });
 
-function start(args: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...args], {
+const start = (args: readonly string[]) =>
+  startCommand(args, {
     env: {
-      ...process.env,
       PROBELAB_MEASUREMENTS: database.url,
       PROBELAB_LOGS: database.url,
       PROBELAB_TABLES: JSON.stringify(TABLES),
     },
   });
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
-  const code = new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { child, said, code };
-}
 
-async function probelab(...args: string[]) {
-  const { said, code } = start(args);
-  return { code: await code, ...said };
-}
+const probelab = (...args: string[]) => start(args).ended;
 
 /** Follows until the text was printed, then interrupts. */
 async function followed(args: readonly string[], until: string) {
-  const { child, said, code } = start(args);
+  const { child, said, ended } = start(args);
   await new Promise<void>((resolve) => {
     child.stdout.on("data", () => said.out.includes(until) && resolve());
     child.on("close", () => resolve());
   });
   child.kill("SIGINT");
-  return { code: await code, ...said };
+  return ended;
 }
 
 test("probelab drop says since when, how much and in which country, and ends with 8", async () => {
