@@ -102,6 +102,21 @@ export function xChannel(
   };
 }
 
+/** A channel of bins by the places of their edges. */
+export function edgesChannel(x: VegaLiteSpec, edges: readonly string[]): VegaLiteSpec {
+  return {
+    ...x,
+    scale: { domain: [0, Math.max(1, edges.length - 1)], nice: false, zero: false, padding: 0 },
+    axis: {
+      ...(x["axis"] as VegaLiteSpec),
+      values: [...edges.keys()],
+      labelExpr: `${JSON.stringify(edges)}[datum.value]`,
+      labelOverlap: true,
+      labelFlush: false,
+    },
+  };
+}
+
 /** An axis along time, in the range's zone, whatever the zone of the process. */
 export function timeAxis(
   domain: readonly [number, number],

@@ -3,6 +3,7 @@ import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
 import {
   categoryLabels,
+  edgesChannel,
   horizontalChannels,
   measureTitle,
   xChannel,
@@ -128,10 +129,9 @@ export function frame(
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
     ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
-  const x = titled(
-    { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined, along) },
-    options.xLabel,
-  );
+  const plain = xChannel(drawing, domain, timeZone, width, end !== undefined, along);
+  const placed = options.edges ? edgesChannel(plain, options.edges) : plain;
+  const x = titled({ field: fields.x, ...placed }, options.xLabel);
   const y = { field: fields.y, ...yChannel(drawing, options, height) };
   return {
     drawing,
@@ -289,7 +289,7 @@ function tooltipChannel(
   drawing: Drawing,
   fields: Frame["fields"],
   timeZone: string,
-  { yFormat }: DrawOptions,
+  { yFormat, edges }: DrawOptions,
 ): VegaLiteSpec[] {
   const { roles, points, ends } = drawing;
   const values = points.map(({ y }) => y ?? 0);
@@ -300,7 +300,7 @@ function tooltipChannel(
       ? { field: "when", type: "nominal", title: `${x} (${timeZone})` }
       : { field: fields.x, type: roles.xKind === "number" ? "quantitative" : "nominal", title: x };
   return [
-    along,
+    ...(edges ? [] : [along]),
     ...(fields.series === undefined
       ? []
       : [{ field: fields.series, type: "nominal", title: seriesTitle(roles) }]),

@@ -81,7 +81,7 @@ export function drawnResult(
   const lines = said?.lines(picture.widest) ?? [];
   const spec = wholeSpec(origin, {
     ...picture,
-    title: options.title ?? said?.title(named) ?? titleSentence(named),
+    title: options.title ?? said?.title(named) ?? titleSentence(named, picture.widest),
     theme: options.theme,
     subtitle: [options.subtitle ?? "", lines.join(" "), told.join(" ")],
     described: (text) =>
@@ -223,7 +223,7 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
     views: [{ view, layers: layer.length - layers.length }],
     sentences,
     widest: width + (horizontal ? namesWidth([...names!.values()]) : legend),
-    rows: rowsDrawn(drawing),
+    rows: rowsDrawn(drawing, options),
   };
 }
 
@@ -264,9 +264,9 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
     ...(!none && { panels: { width: size.width, columns, apart } }),
     bounds,
     rows: {
-      names: [facet, ...rowsDrawn(all).names],
+      names: [facet, ...rowsDrawn(all, options).names],
       rows: each.flatMap(({ drawing }) =>
-        rowsDrawn(drawing).rows.map((row) => [drawing.panel, ...row]),
+        rowsDrawn(drawing, options).rows.map((row) => [drawing.panel, ...row]),
       ),
     },
   };
@@ -318,18 +318,22 @@ function referenceLayers({ options, theme, horizontal }: Frame): VegaLiteSpec[] 
   return [line, { data: { values: [{}] }, mark, encoding: end }];
 }
 
-/** The rows of a drawing, as a file holds them. */
-function rowsDrawn({ roles, points, series, seriesName }: Drawing): ChartRows {
+/** The rows of a drawing, as a file holds them; of bins their edges. */
+function rowsDrawn(
+  { roles, points, series, seriesName }: Drawing,
+  { edges }: DrawOptions,
+): ChartRows {
   const named = seriesName === undefined ? [] : [seriesName];
-  const beside = Object.keys(points[0]?.beside ?? {});
+  const others = Object.keys(points[0]?.beside ?? {});
+  const names = others.map((field) => field.slice(1));
   return {
-    names: [roles.x, ...named, roles.y, ...beside.map((field) => field.slice(1))],
-    rows: points.map((point) => [
-      roles.xKind === "time" ? new Date(point.x) : point.x,
-      ...named.map(() => series[point.series]?.value),
-      point.y,
-      ...beside.map((field) => point.beside?.[field]),
-    ]),
+    names: edges ? [...names, ...named, roles.y] : [roles.x, ...named, roles.y, ...names],
+    rows: points.map((point) => {
+      const value = [...named.map(() => series[point.series]?.value), point.y];
+      const beside = others.map((field) => point.beside?.[field]);
+      const x = roles.xKind === "time" ? new Date(point.x) : point.x;
+      return edges ? [...beside, ...value] : [x, ...value, ...beside];
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { cleanText, counted, grouped } from "../base/text.js";
+import { textWidth } from "../fonts/shipped-font.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
@@ -7,18 +8,21 @@ import { measureTitle } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { heading, label, words } from "../render/label.js";
 
-/** `Measurements per week by version`. */
-export function titleSentence(drawing: Drawing): string {
+/** `Measurements per week by version`; in fewer words where these are longer than a line. */
+export function titleSentence(drawing: Drawing, width = Infinity): string {
   const { roles, every, series } = drawing;
   const what = roles.measure?.label ?? heading(roles.y);
   const along = roles.xKind === "category" ? words(roles.x) : every;
   const perBucket = roles.measure?.additive === true && every !== undefined;
-  const by = [
-    ...(along === undefined || perBucket ? [] : [along]),
-    ...(series.length > 0 ? roles.series.map((name) => words(name)) : []),
-  ].join(" and ");
-  const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
-  return `${what}${per}${by === "" ? "" : ` by ${by}`}`;
+  const named = series.length > 0 ? roles.series.map((name) => words(name)) : [];
+  const sentence = (parts: readonly string[]): string => {
+    const by = parts.join(" and ");
+    const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
+    return `${what}${per}${by === "" ? "" : ` by ${by}`}`;
+  };
+  const whole = [...(along === undefined || perBucket ? [] : [along]), ...named];
+  const forms = [whole, named, named.slice(0, 1), []].map(sentence);
+  return forms.find((text) => textWidth(text, 16, 700) <= width) ?? what;
 }
 
 /** The filter and the time that were asked for, where known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */

@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import { redact } from "../base/redact.js";
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -81,14 +82,13 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   // The client takes the first word in parentheses for the type: of the SQL, or of each try to connect.
   const known = { 62: "SYNTAX_ERROR", [SHARD_DOWN]: "ALL_CONNECTION_TRIES_FAILED" }[code ?? ""];
   const type = rest.type === undefined ? undefined : (known ?? rest.type);
-  // Its nearest name to that of a missing table is often one of the server's own.
-  const said = firstSentence(message ?? String(cause)).replace(
-    / Maybe you meant system\.\S+$/i,
-    "",
-  );
+  const whole = firstSentence(message ?? String(cause));
+  // Of a missing table the server names the nearest of all databases, however far that is.
+  const [hint = "", meant = ""] = / Maybe you meant (?:\S*\.)?(\w+)\?$/i.exec(whole) ?? [];
+  const isFar = meant !== "" && !nearName(/'([^']+)'/.exec(whole)?.[1] ?? "", [meant]);
+  const said = isFar ? whole.replace(hint, "") : whole;
   if (type !== undefined) {
-    // Of a missing table's name any other may be the nearest.
-    const near = type !== "UNKNOWN_TABLE" && /maybe you meant/i.test(said);
+    const near = /maybe you meant/i.test(said);
     const empty = type === "UNKNOWN_TABLE" && source.startsWith("embedded:");
     const remedy = near ? undefined : empty ? FILL : REMEDIES[type];
     return new ProbelabError(

@@ -127,6 +127,9 @@ export class Lines {
   /** Says why an answer is empty: no line in the range, or none that matches, with the programs there are. */
   async whyNone(): Promise<string> {
     const { database, table, range } = this;
+    if (await database.isChanged()) {
+      return `${table.name} was altered or filled anew since it was looked at: ask again.`;
+    }
     const question = print(sql`SELECT ${raw(fieldText("identifier", table))} AS program
 ${fromLines(table, tableBounds(table, range))}
 GROUP BY program

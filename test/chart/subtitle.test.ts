@@ -37,3 +37,15 @@ test("every sentence stands in the subtitle, whole, at any width", () => {
     }
   }
 });
+
+test("a title that is made of the question takes one line, however narrow its place", () => {
+  const counts = weeklyCounts();
+  for (const width of [200, 260, 420, 1000]) {
+    const made = chart.line(counts, { width, y: { label: "Rows" } });
+    expect(made.spec["title"]).toMatchObject({
+      text: [expect.stringMatching(/^Measurements per week/)],
+    });
+    const panels = chart.line(counts, { facet: "software_version", width });
+    expect((panels.spec["title"] as { text: string[] }).text).toHaveLength(1);
+  }
+});

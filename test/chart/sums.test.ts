@@ -267,7 +267,7 @@ describe("a chart draws the sum of all rows at each of its places, or is refused
         );
         const found = new Map<string, number>();
         for (const { datum } of await drawnData(chart.histogram(binned, { color: null }))) {
-          const place = String(datum["bin"]);
+          const place = String(datum["_from"]);
           expect(found.has(place)).toBe(false);
           found.set(place, Number(datum["n"]));
         }

@@ -68,6 +68,29 @@ describe("a lab that stays open", () => {
     }
   });
 
+  it("has the logs searched again where their unit is another now", async () => {
+    for (const [table, unit] of [
+      ["lines", 1e6],
+      ["newer", 1e3],
+    ] as const) {
+      const columns =
+        "toInt64((1777600000 + number) * " +
+        unit +
+        ") AS at, 'up' AS message, 'api' AS SYSLOG_IDENTIFIER";
+      await own.writer.command(
+        `CREATE TABLE ${table} ENGINE = MergeTree ORDER BY at AS SELECT ${columns} FROM numbers(9)`,
+      );
+    }
+    await own.writer.command("CREATE VIEW seen_lines AS SELECT * FROM lines");
+    const tables = { logs: { table: "seen_lines", time: "at" } };
+    await using lab = await connect({ measurements: own.url, logs: own.url, tables });
+    const search = () => lab.logs.search({ range });
+    expect((await search()).numRows()).toBe(9);
+    await own.writer.command("EXCHANGE TABLES lines AND newer");
+    expect((await search()).origin.notes[0]).toMatch(/altered or filled anew .*: ask again\.$/);
+    expect((await search()).numRows()).toBe(9);
+  });
+
   it("asks a table that was empty, and another type of a column", async () => {
     await own.writer.command(
       "CREATE TABLE later (at Int64, n String) ENGINE = MergeTree ORDER BY at",

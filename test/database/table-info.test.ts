@@ -167,6 +167,16 @@ describe("learnTable(rows, database, names, role)", () => {
     expect(await database.rows(sql, bounds.parameters)).toEqual([{ n: 500 }]);
   });
 
+  it("looks beyond the first million rows of an unsorted table", async () => {
+    const from = "SELECT 1777593600 + number % 86400 FROM numbers(1500000)";
+    await make("late", "at Int64", from, "MergeTree ORDER BY tuple()");
+    const later = "SELECT (1777593600 + number) * 1000 FROM numbers(500000)";
+    await own.writer.command(`INSERT INTO late ${later}`);
+    await expect(learn("late")).rejects.toThrow(
+      /1,500,000 rows write seconds, 500,000 rows write milliseconds/,
+    );
+  });
+
   it("refuses numbers that count none of the units, and types that hold no instant", async () => {
     await make("minutes", "at UInt64", "SELECT 29626560 + number FROM numbers(100)");
     await expect(learn("minutes")).rejects.toThrow(/Can't infer how at, a UInt64 of minutes/);

@@ -116,7 +116,7 @@ describe("chart.histogram(result)", () => {
   test("draws each bin's count, or the share below each edge, exactly", async () => {
     const result = await lab.runs.histogram({ range, column: "duration" });
     expect(chart.histogram(result).data.rows).toEqual(
-      result.rows().map(({ from, runs }) => [from, runs]),
+      result.rows().map(({ from, to, runs }) => [from, to, runs]),
     );
     const below = chart.histogram(result, { cumulative: true });
     for (const [edge, share] of below.data.rows) {
