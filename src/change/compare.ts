@@ -12,7 +12,7 @@ import { checkRange, type TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
-import { flowCauses } from "./flow-causes.js";
+import { flowCauses } from "./explain-flow.js";
 import { changeText, periodText, signedPercent, valueText } from "./words.js";
 
 /** What `compare` takes. */
