@@ -14,6 +14,8 @@ export interface CountLeaves extends Leaves {
   readonly ratio: number;
   /** Whether runs are counted, which scatter less than rows, as rows come in runs. */
   readonly runs?: boolean;
+  /** The dimension of versions: users move between them, which is no wandering. */
+  readonly versions?: number;
   /** What was to be expected in place of `before`, learned from leaves that aren't out; the same sum. */
   readonly expect?: (out: Uint8Array) => Float64Array;
 }
@@ -112,7 +114,7 @@ interface Moved {
 }
 
 function countScore(
-  { sizes, codes }: CountLeaves,
+  { sizes, codes, versions }: CountLeaves,
   cuboids: readonly Cuboid[],
   { change, weight, fixed, out }: Moved,
 ): Score {
@@ -136,7 +138,9 @@ function countScore(
     };
   };
   const wander = sizes.map((size, at) =>
-    wanderOf(sumsIn(codes[at]!, nearWeight, size), sumsIn(codes[at]!, nearMoved, size)),
+    at === versions
+      ? 0
+      : wanderOf(sumsIn(codes[at]!, nearWeight, size), sumsIn(codes[at]!, nearMoved, size)),
   );
   return {
     columns: [weight, moved],
@@ -171,7 +175,7 @@ function countScore(
 }
 
 /** Fewer values don't tell how values of a dimension wander. */
-const LEAST_VALUES = 12;
+const LEAST_VALUES = 20;
 
 /**
  * Variance of the changes of a dimension's values beyond what the noise of their leaves makes of them:
