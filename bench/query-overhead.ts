@@ -5,7 +5,7 @@
  */
 import { Database } from "../src/database/database.js";
 import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
-import { freeQuery } from "../src/query/free-query.js";
+import { freeQueries } from "../src/query/free-query.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
 import { rawHttp } from "./support/raw-http.js";
@@ -17,6 +17,7 @@ const rows = Number(process.env["ROWS"] ?? 10_000_000);
 const source = await sampleDatabase(rows);
 await using database = await Database.open(source);
 const measurements = measurementsOf(database);
+const query = freeQueries(database);
 const range = between("2026-01-01", END);
 const question = { range, every: "week", by: "software_version" } as const;
 const questions: Readonly<Record<string, () => Promise<Result>>> = {
@@ -26,7 +27,7 @@ const questions: Readonly<Record<string, () => Promise<Result>>> = {
   "counts of a list": () =>
     measurements.counts({ ...question, where: { probe_cc: ["IT", "US", "BR"] } }),
   "lab.query of an hour": () =>
-    freeQuery(database, "SELECT count() AS n FROM fastpath WHERE {range}", {
+    query("SELECT count() AS n FROM fastpath WHERE {range}", {
       range: between("2026-05-04 10:00:00", "2026-05-04 11:00:00"),
     }),
 };

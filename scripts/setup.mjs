@@ -44,7 +44,7 @@ if (!isLink(self)) {
 
 const built = join("dist", ".built");
 const pageRuntime = join("scripts", "page-runtime.mjs");
-const declarations = join("scripts", "arquero-declarations.mjs");
+const declarations = join("scripts", "declarations.mjs");
 const bundle = join("scripts", "bundle.mjs");
 const sources = fingerprint([
   "src",
@@ -62,7 +62,7 @@ if (read(built) !== sources) {
     "-p",
     "tsconfig.build.json",
   ]);
-  step("mending declarations", process.execPath, [declarations]);
+  step("rolling up declarations", process.execPath, [declarations]);
   step("bundling the modules of notebooks", process.execPath, [bundle]);
   step("bundling the script of saved pages", process.execPath, [pageRuntime]);
   mkdirSync("dist", { recursive: true });
@@ -99,8 +99,12 @@ function removeStale(folder) {
     if (entry.isDirectory()) {
       if (entry.name !== "node_modules") removeStale(path);
     } else if (/\.(js|d\.ts)(\.map)?$/.test(entry.name)) {
-      const source = path.replace(/^dist/, "src").replace(/\.(js|d\.ts)(\.map)?$/, ".ts");
-      if (!existsSync(source)) rmSync(path);
+      // Declarations beside the code are rolled up anew.
+      const isRolledUp = /\.d\.ts(\.map)?$/.test(path) && !path.includes(".types");
+      const source = path
+        .replace(/^dist([\\/]\.types)?/, "src")
+        .replace(/\.(js|d\.ts)(\.map)?$/, ".ts");
+      if (isRolledUp || !existsSync(source)) rmSync(path);
     }
   }
   if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { watchFlow } from "../../src/change/forecast.js";
-import { KINDS, serviceSeries, syntheticSeries, type Series } from "./flow-series.js";
+import { KINDS, largeSeries, serviceSeries, syntheticSeries, type Series } from "./flow-series.js";
 
 const SEASON = { day: 24, week: 168 };
 const FOUR_WEEKS = 4 * SEASON.week;
@@ -43,6 +43,20 @@ export function drops(): Record<string, number> {
     scoreSeries(serviceSeries(seed), 1),
   );
   rows.push(line("service", 1, service));
+  const large = Array.from({ length: Number(process.env["LARGE"] ?? 70) }, (_, seed) =>
+    scoreSeries(largeSeries(seed), 1),
+  );
+  for (const kind of [0, 1, 2]) {
+    rows.push(
+      line(
+        `large: ${largeSeries(kind).name}`,
+        1,
+        large.filter((_, seed) => seed % 3 === kind),
+      ),
+    );
+  }
+  metrics["large_false_alarms"] = pooled(large).falseAlarms;
+  metrics["large_recall_30"] = pooled(large).recall[30];
   const { falseAlarms, recall } = pooled(service);
   metrics["alarm_recall"] = recall[50];
   metrics["false_alarms_per_4_weeks"] = falseAlarms;

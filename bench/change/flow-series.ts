@@ -123,6 +123,29 @@ export function serviceSeries(seed: number): Series {
   return makeSeries(`service ${seed}`, kind, 77_000 + seed, 6);
 }
 
+const LARGE = ["50,000 with growth", "5,000", "wandering level"] as const;
+
+/**
+ * Large counts, whose scatter is that of counting and little else: 50,000 an hour with a day, a weekend
+ * and growth of up to 5 % a week; 5,000 an hour; 20,000 whose level wanders. Kinds take turns with the seed.
+ */
+export function largeSeries(seed: number): Series {
+  const kind = LARGE[seed % LARGE.length]!;
+  const draw = generator(88_000 + seed);
+  const growth = kind === LARGE[0] ? draw.between(0, 0.05) : 0;
+  const wander = kind === LARGE[2] ? draw.between(0.005, 0.02) : 0;
+  const level = kind === LARGE[0] ? 50_000 : kind === LARGE[1] ? 5_000 : 20_000;
+  const [day, weekend] = [draw.between(0.2, 0.7), draw.between(0, 0.4)];
+  let wandered = 0;
+  const values = Array.from({ length: 12 * 168 }, (_, hour) => {
+    wandered = 0.995 * wandered + wander * draw.normal();
+    const season = 1 + day * Math.sin((2 * Math.PI * hour) / 24);
+    const part = Math.floor(hour / 24) % 7 > 4 ? 1 - weekend : 1;
+    return draw.poisson(level * season * part * (1 + growth) ** (hour / 168) * Math.exp(wandered));
+  });
+  return { name: kind, values, warmup: 672, ignore: [], drops: dropsIn(values, 672, [], 6, draw) };
+}
+
 function makeSeries(name: string, kind: Kind, seed: number, dropCount: number): Series {
   const draw = generator(seed);
   const { uniform, normal, between } = draw;
@@ -181,20 +204,28 @@ function makeSeries(name: string, kind: Kind, seed: number, dropCount: number): 
     const rate = (Math.exp(Math.min(log, 13)) * draw.gamma(shape)) / shape;
     return draw.poisson(rate);
   });
+  return { name, values, warmup, ignore, drops: dropsIn(values, warmup, ignore, dropCount, draw) };
+}
+
+/** Drops of each depth, of which each measurement is lost by itself, at places with enough to lose. */
+function dropsIn(
+  values: readonly number[],
+  warmup: number,
+  ignore: Series["ignore"],
+  places: number,
+  { uniform, binomial }: ReturnType<typeof generator>,
+) {
   const drops: { at: number; depth: number; replace: number[] }[] = [];
-  for (let tries = 0; tries < 4000 && drops.length < 3 * dropCount; tries++) {
-    const at = warmup + Math.floor(uniform() * (hours - warmup - 2));
+  for (let tries = 0; tries < 4000 && drops.length < 3 * places; tries++) {
+    const at = warmup + Math.floor(uniform() * (values.length - warmup - 2));
     if (values[at]! + values[at + 1]! < 30) continue;
     if (ignore.some(([from, to]) => at >= from && at < to)) continue;
     for (const depth of [30, 50, 80]) {
-      drops.push({
-        at,
-        depth,
-        replace: [0, 1].map((by) => draw.binomial(values[at + by]!, 1 - depth / 100)),
-      });
+      const replace = [0, 1].map((by) => binomial(values[at + by]!, 1 - depth / 100));
+      drops.push({ at, depth, replace });
     }
   }
-  return { name, values, warmup, ignore, drops };
+  return drops;
 }
 
 /** Draws of a seed (mulberry32); gamma by Marsaglia and Tsang (2000). */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { openWriter } from "../../src/database/writer.js";
 import type { Source } from "../../src/database/source.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { GENERATOR, sampleInfo } from "../../src/sample/info.js";
+import { GENERATOR, sampleInfo } from "../../src/sample/tables.js";
 
 /** The end of the benches' samples: the same rows every day. */
 export const END = new Date("2026-07-01T00:00:00Z");

@@ -1,3 +1,5 @@
+import { mapTexts } from "./text.js";
+
 const key = Symbol.for("probelab.knownSecrets");
 
 /** Replaces a secret. */
@@ -120,24 +122,12 @@ const EXPRESSIONS = /^(?:expr|signal|filter|calculate|test|update|\w*Expr)$/;
 /** The value with every text in it redacted, at any depth, but for the expressions of a spec. */
 export function redactTexts<T>(value: T): T {
   const before = new Map<string, string>();
-  const redacted = (inner: unknown): unknown => {
-    if (typeof inner === "string") {
-      const text = before.get(inner) ?? redact(inner);
-      before.set(inner, text);
-      return text;
-    }
-    if (Array.isArray(inner)) return inner.map(redacted);
-    if (typeof inner !== "object" || inner === null) return inner;
-    const prototype: unknown = Object.getPrototypeOf(inner);
-    if (prototype !== Object.prototype && prototype !== null) return inner;
-    return Object.fromEntries(
-      Object.entries(inner).map(([name, each]) => [
-        name,
-        EXPRESSIONS.test(name) ? each : redacted(each),
-      ]),
-    );
+  const redacted = (text: string): string => {
+    const plain = before.get(text) ?? redact(text);
+    before.set(text, plain);
+    return plain;
   };
-  return redacted(value) as T;
+  return mapTexts(value, redacted, EXPRESSIONS);
 }
 
 /** The text without the passwords given to `keepSecret`: what cells print stays as it is otherwise. */

@@ -43,6 +43,33 @@ export function cleanText(text: string, longest = Infinity): string {
     .trim();
 }
 
+/**
+ * The value with every text in it changed, at any depth, also names of members; instances of other
+ * classes than Map, Set and arrays stay.
+ *
+ * @param leave names of members that stay as they are.
+ */
+export function mapTexts<T>(value: T, change: (text: string) => string, leave?: RegExp): T {
+  const map = (inner: unknown): unknown => {
+    if (typeof inner === "string") return change(inner);
+    if (typeof inner !== "object" || inner === null) return inner;
+    if (Array.isArray(inner)) return inner.map(map);
+    if (types.isTypedArray(inner)) return Array.from<unknown>(inner);
+    if (inner instanceof Set) return new Set(Array.from(inner, map));
+    if (inner instanceof Map) {
+      return new Map(Array.from(inner, ([key, each]) => [map(key), map(each)] as const));
+    }
+    const prototype: unknown = Object.getPrototypeOf(inner);
+    if (prototype !== Object.prototype && prototype !== null) return inner;
+    return Object.fromEntries(
+      Object.entries(inner).map(([name, each]) =>
+        leave?.test(name) ? [name, each] : [change(name), map(each)],
+      ),
+    );
+  };
+  return map(value) as T;
+}
+
 /** A value as an error shows it: on one line, short, a text in quotes. */
 export function shownValue(value: unknown, longest = 100): string {
   if (value === undefined) return "undefined";

@@ -1,17 +1,17 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { median } from "../base/statistics.js";
-import { counted } from "../base/text.js";
-import { newTable } from "../result/arquero-table.js";
-import type { MeasureColumn, ResultColumns } from "../result/origin.js";
-import type { Result, Value } from "../result/result.js";
+import { counted, grouped } from "../base/text.js";
+import type { MeasureColumn } from "../result/origin.js";
+import type { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
+import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import type { Finding } from "./finding.js";
-import { amountText, readFlows, type Flows, type FlowSeries } from "./flows.js";
-import { learning, watchFlow, type Watched } from "./forecast.js";
-import { number, percent } from "./words.js";
+import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { learning, watchFlow, type Season, type Watched } from "./forecast.js";
+import { percent } from "./words.js";
 
 /** What `anomalies` takes besides. */
 export interface AnomaliesOptions {
@@ -68,11 +68,20 @@ interface Alarm {
   readonly expected: number;
 }
 
-/** A series with what was read of it, and the first bucket that is judged. */
+/** A series, what was read of it, and the first bucket that isn't learned from. */
 interface Judged {
   readonly series: FlowSeries;
   readonly watched: Watched;
   readonly first: number;
+}
+
+/** The buckets that are judged: from and up to; those after them are late or incomplete. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly after: "late" | "incomplete";
+  /** How many buckets are learned from. */
+  readonly learned: number;
 }
 
 /**
@@ -103,74 +112,104 @@ export async function anomalies(
 ): Promise<AnomaliesFinding> {
   checkOptions(options, { ...RULES }, ACTION);
   const flows = await readFlows(counts, options.measure, ACTION);
-  const { season, series, buckets } = flows;
-  const below = series.flatMap(({ values }) => values).find((value) => (value ?? 0) < 0);
+  const { series, buckets } = flows;
+  const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
+  const below = known.find((value) => value < 0);
   if (below !== undefined) {
     throw new ProbelabError(
-      `Can't ${ACTION} in ${flows.measure.name}: it holds ${String(below)}. Only numbers from 0 up have a flow; name another measure.`,
+      `Can't ${ACTION} in ${flows.measure.name}: it holds ${below}. Only numbers from 0 up have a flow; name another measure.`,
     );
   }
-  const rate = options.falseAlarms ?? 1;
-  const end = judgedEnd(flows, options.lag);
-  const from = Math.max(season ? learning(season) : 0, firstOf(flows, options.since));
-  if (season === undefined || from >= end.at || series.length === 0) {
-    return finding(flows, [], [], end, { sentence: cantTell(flows, end.at, from), least: null });
+  const season = seasonOf(usualLength(flows.time.every));
+  const span = spanOf(flows, season, options);
+  const why = whyUnjudged(flows, season, span);
+  if (season === undefined || why !== undefined) {
+    const sentence = `Can't tell whether ${flows.measure.label} dropped, because ${why}`;
+    return finding(flows, [], [], span, sentence, []);
   }
+  const rate = options.falseAlarms ?? 1;
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
+  // Counts scatter as a Poisson process does at least, and of them 1 is added before the logarithm.
+  const isCount = known.every(Number.isInteger);
+  const learned = series.flatMap(({ values }) => values.slice(0, span.learned));
+  const usual = median(learned.filter((value): value is number => (value ?? 0) > 0)) || 1;
+  const model = {
+    rate: rate / series.length,
+    gap,
+    counts: isCount,
+    floor: isCount ? 1 : usual / 20,
+  };
   const judged = series.map((each): Judged => {
     // Hours before a group's first row aren't hours without measurements; of the whole they are.
     const began = series.length === 1 ? 0 : each.values.findIndex((value) => (value ?? 0) > 0);
     const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
-    const values = each.values.slice(0, end.at).map((value, at) => (isUnknown(at) ? null : value));
-    const watched = watchFlow(values, season, { ...flows, rate: rate / series.length, gap });
-    return { series: each, watched, first: Math.max(0, began) + learning(season) };
+    const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
+    const first = Math.max(0, began) + span.learned;
+    return { series: each, watched: watchFlow(values, season, model), first };
   });
-  const alarms = judged.flatMap((each) => alarmsOf(flows, each, { from, gap, end: end.at }));
+  const alarms = judged.flatMap((each) => alarmsOf(flows, each, gap, span));
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
   const leasts = judged.map(({ watched, first }) =>
-    median(watched.least.slice(Math.max(from, first))),
+    median(watched.least.slice(Math.max(span.from, first))),
   );
-  const least = median(leasts.filter((each) => each <= 1));
-  return finding(flows, alarms, judged, end, {
-    sentence: sentence(flows, alarms, judged, { rate, from, end, leasts }),
-    least: Number.isNaN(least) ? null : least,
-  });
+  const sentence = sentenceOf(flows, alarms, judged, span, leasts, rate);
+  return finding(flows, alarms, judged, span, sentence, leasts);
 }
 
-/** The bucket after the last that is judged, and why those after it aren't. */
-interface End {
-  readonly at: number;
-  readonly state: "late" | "incomplete";
+/** Undefined where no whole number of buckets makes a week. */
+function seasonOf(length: number): Season | undefined {
+  if (length === WEEK) return { day: 1, week: 1 };
+  if (WEEK % length !== 0) return undefined;
+  return { day: DAY % length === 0 ? DAY / length : 1, week: WEEK / length };
 }
 
-function judgedEnd({ buckets, result }: Flows, lag = "0 seconds"): End {
+function spanOf(
+  { buckets, result, range }: Flows,
+  season: Season | undefined,
+  { since, lag = "0 seconds" }: AnomaliesOptions,
+): Span {
   const { askedAt } = result.origin;
   const known = lag === "0 seconds" ? askedAt : last(lag, { now: askedAt }).start;
-  let at = buckets.length;
-  while (at > 0 && !(buckets[at - 1]!.complete && buckets[at - 1]!.end <= askedAt)) at--;
-  const whole = at;
-  while (at > 0 && buckets[at - 1]!.end > known) at--;
-  return { at, state: at < whole ? "late" : "incomplete" };
+  const upTo = (time: Date) =>
+    buckets.findLastIndex(({ complete, end }) => complete && end <= time) + 1;
+  const [to, whole] = [upTo(known), upTo(askedAt)];
+  const start =
+    typeof since === "string" && !/^\d{4}-/.test(since)
+      ? last(since, { now: range.end, timeZone: range.timeZone }).start
+      : since && readInstant(since, range.timeZone, "since of anomalies");
+  const at = start === undefined ? 0 : buckets.findIndex(({ end }) => end > start);
+  const learned = season ? learning(season) : 0;
+  const from = Math.max(learned, at < 0 ? buckets.length : at);
+  return { from, to, learned, after: to < whole ? "late" : "incomplete" };
 }
 
-function firstOf({ buckets, range }: Flows, since: AnomaliesOptions["since"]): number {
-  if (since === undefined) return 0;
-  const isSpan = typeof since === "string" && !/^\d{4}-/.test(since);
-  const from = isSpan
-    ? last(since, { now: range.end, timeZone: range.timeZone }).start
-    : readInstant(since, range.timeZone, "since of anomalies");
-  const at = buckets.findIndex(({ end }) => end > from);
-  return at < 0 ? buckets.length : at;
+/** Undefined where something can be judged. */
+function whyUnjudged(
+  { time, series, buckets }: Flows,
+  season: Season | undefined,
+  { from, to, learned }: Span,
+): string | undefined {
+  const noun = bucketNoun(time.every, true);
+  if (season === undefined) {
+    return `no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
+  }
+  if (series.length === 0) return "the answer has no row: nothing can be learned from it.";
+  if (series.every(({ values }) => values.every((value) => !value))) return "all values are 0.";
+  if (from < to) return undefined;
+  return to <= learned
+    ? `the first ${grouped(learned)} ${noun} are learned from and the answer has ${grouped(to)} complete ones: ask for a longer range.`
+    : `none of the ${grouped(buckets.length)} ${noun} from since on (number ${grouped(from + 1)}) is complete, stored and after those that are learned from.`;
 }
 
 function alarmsOf(
   flows: Flows,
   { series, watched, first }: Judged,
-  { from, gap, end }: { from: number; gap: number; end: number },
+  gap: number,
+  { from: start, to: end }: Span,
 ): Alarm[] {
   const { values } = series;
   const events: { from: number; to: number }[] = [];
-  for (let at = Math.max(from, first); at < end; at++) {
+  for (let at = Math.max(start, first); at < end; at++) {
     if (!watched.alarmed[at]) continue;
     const open = events.at(-1);
     if (open !== undefined && at - open.to < gap) open.to = at + 1;
@@ -178,7 +217,8 @@ function alarmsOf(
   }
   const sum = (some: readonly (number | null)[], from: number, to: number) =>
     some.slice(from, to).reduce<number>((all, value) => all + (value ?? 0), 0);
-  const none = (at: number) => flows.series.every((each) => (each.values[at] ?? 0) === 0);
+  const isEmpty = (from: number, to: number) =>
+    flows.series.every(({ values }) => sum(values, from, to) === 0);
   return events.map(({ from, to: until }): Alarm => {
     let to = until;
     // The hour after a drop is alarmed with the one before it, though it is nearer to what was
@@ -188,81 +228,54 @@ function alarmsOf(
       if ((values[to - 1] ?? 0) / watched.usual[to - 1]! <= (1 + lost) / 2) break;
       to--;
     }
-    const places = Array.from({ length: to - from }, (_, k) => from + k);
-    const known = places.filter((at) => values[at] !== null).length;
+    const known = values.slice(from, to).filter((value) => value !== null).length;
     const per = flows.measure.additive ? 1 : Math.max(1, known);
-    const [usual, next] = [watched.usual, watched.next].map((of) => sum(of, from, to) / per);
+    const expected = Math.max(sum(watched.usual, from, to), sum(watched.next, from, to)) / per;
     const observed = sum(values, from, to) / per;
-    const kind = !places.every((at) => (values[at] ?? 0) === 0)
-      ? "drop"
-      : !places.every(none)
-        ? "stop"
-        : Array.from({ length: end - to }, (_, k) => to + k).every(none)
-          ? "silence"
-          : "gap";
-    return { kind, series, from, to, observed, expected: Math.max(usual!, next!) };
+    const none = isEmpty(to, end) ? "silence" : "gap";
+    const kind = observed > 0 ? "drop" : isEmpty(from, to) ? none : "stop";
+    return { kind, series, from, to, observed, expected };
   });
 }
 
-function cantTell({ measure, season, time, series, buckets }: Flows, end: number, from: number) {
-  const whether = `Can't tell whether ${measure.label} dropped, because`;
-  const noun = bucketNoun(time.every, true);
-  if (season === undefined) {
-    return `${whether} no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
-  }
-  if (series.length === 0)
-    return `${whether} the answer has no row: nothing can be learned from it.`;
-  if (end <= learning(season)) {
-    return `${whether} the first ${number(learning(season))} ${noun} are learned from and the answer has ${number(end)} complete ones: ask for a longer range.`;
-  }
-  return `${whether} none of the ${number(buckets.length)} ${noun} from since on (number ${number(from + 1)}) is complete, stored and after those that are learned from.`;
-}
-
-function sentence(
+function sentenceOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly Judged[],
-  known: { rate: number; from: number; end: End; leasts: readonly number[] },
+  { from, to, after, learned }: Span,
+  leasts: readonly number[],
+  rate: number,
 ): string {
-  const { measure, series, buckets } = flows;
-  const { rate, from, end, leasts } = known;
-  const noun = bucketNoun(flows.time.every, true);
-  const span = spanText(flows, from, end.at);
-  const groups = series.length === 1 ? "" : ` in ${number(series.length)} groups`;
-  const stated = `about ${rate} false ${rate === 1 ? "alarm" : "alarms"} in 4 weeks ${rate === 1 ? "is" : "are"} accepted`;
+  const { measure, series, buckets, time } = flows;
+  const noun = bucketNoun(time.every, true);
+  const span = spanText(flows, from, to);
+  const groups = series.length === 1 ? "" : ` in ${grouped(series.length)} groups`;
+  const stated = `about ${counted(rate, "false alarm")} in 4 weeks ${rate === 1 ? "is" : "are"} accepted.`;
   const young = judged.filter(({ first }) => first > from).length;
-  const tail = [
-    ...(young === 0
-      ? []
-      : [
-          ` ${counted(young, "group")} began so late that the first ${number(learning(flows.season!))} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged.`,
-        ]),
-    ...(end.at === buckets.length
-      ? []
-      : [
-          ` The last ${noun} (${number(buckets.length - end.at)}) ${end.state === "late" ? "may still get rows" : "are incomplete"} and aren't judged.`,
-        ]),
-  ].join("");
-  const whether = `Can't tell whether ${measure.label} dropped`;
-  if (series.every(({ values }) => values.every((value) => !value))) {
-    return `${whether}, because all values are 0.`;
-  }
-  const [first, ...others] = alarms;
+  const late =
+    young === 0
+      ? ""
+      : ` ${counted(young, "group")} began so late that the first ${grouped(learned)} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged.`;
+  const open = buckets.length - to;
+  const why = after === "late" ? "may still get rows" : "are incomplete";
+  const tail = `${late}${open === 0 ? "" : ` The last ${noun} (${grouped(open)}) ${why} and aren't judged.`}`;
+  const [first] = alarms;
   if (first !== undefined) {
     const which =
-      others.length === 0 ? "the only alarm" : `the largest of ${number(alarms.length)} alarms`;
-    return `${alarmText(flows, first)}, ${which}${groups} in ${span}; ${stated}.${tail}`;
+      alarms.length === 1 ? "the only alarm" : `the largest of ${grouped(alarms.length)} alarms`;
+    return `${alarmText(flows, first)}, ${which}${groups} in ${span}; ${stated}${tail}`;
   }
-  const blind = leasts.filter((least) => least > 1).length;
+  const cant = `Can't tell whether ${measure.label} dropped`;
   const seeing = leasts.filter((least) => least <= 1);
-  const hours = `${number(end.at - from)} ${noun}, ${span}`;
-  if (blind + seeing.length === 0) return `${whether}${groups}.${tail}`;
+  const blind = leasts.filter((least) => least > 1).length;
+  const hours = `${grouped(to - from)} ${noun}, ${span}`;
+  if (blind + seeing.length === 0) return `${cant}${groups}.${tail}`;
   if (seeing.length === 0) {
-    return `${whether} for two ${noun}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${hours}: ask with a coarser every.${tail}`;
+    return `${cant} for two ${noun}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${hours}: ask with a coarser every.${tail}`;
   }
-  const smaller = `A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${series.length === 1 ? "" : " in the usual group"}`;
-  const unseen = blind === 0 ? "" : `, in ${number(blind)} of the groups not even a stop`;
-  return `No drop of ${measure.label}${groups} in ${hours}. ${smaller}${unseen}; ${stated}.${tail}`;
+  const usual = series.length === 1 ? "" : " in the usual group";
+  const unseen = blind === 0 ? "" : `, in ${grouped(blind)} of the groups not even a stop`;
+  return `No drop of ${measure.label}${groups} in ${hours}. A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${usual}${unseen}; ${stated}${tail}`;
 }
 
 /** From one bucket to before another: "2026-05-01 to 2026-05-01 06:00 UTC". */
@@ -287,98 +300,69 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
   }
 }
 
+/** `1,204 measurements`, `12.3 s`. */
+function amountText(value: number, { unit, additive }: MeasureColumn): string {
+  const text = additive ? grouped(Math.round(value)) : String(Number(value.toPrecision(3)));
+  return unit === "share" ? text : `${text} ${unit}`;
+}
+
 function finding(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly Judged[],
-  end: End,
-  told: Pick<AnomaliesFinding, "sentence" | "least">,
+  span: Span,
+  sentence: string,
+  leasts: readonly number[],
 ): AnomaliesFinding {
-  const { result, buckets, measure } = flows;
-  const { dimensions } = result.origin.columns;
-  const { reductions, notes } = result.origin;
-  const table = newTable(result.table, [
-    ["t", alarms.map(({ from }) => buckets[from]!.start)],
-    ["until", alarms.map(({ to }) => buckets[to - 1]!.end)],
-    ["kind", alarms.map(({ kind }) => kind)],
-    ...dimensions.map(({ name }, k): [string, Value[]] => [
-      name,
-      alarms.map(({ series }) => series.group[k] ?? null),
-    ]),
-    ["observed", alarms.map(({ observed }) => observed)],
-    ["expected", alarms.map(({ expected }) => expected)],
-    ["change", alarms.map(({ observed, expected }) => observed / expected - 1)],
-  ]);
-  const columns: ResultColumns = {
-    dimensions: [
-      { name: "kind", order: [...new Set(alarms.map(({ kind }) => kind))] },
-      ...dimensions,
-    ],
-    measures: [
-      like(measure, "observed", measure.label),
-      like(measure, "expected", "Expected"),
-      { name: "change", label: "Change", unit: "share", additive: false, missing: "gap" },
-    ],
-    kinds: { t: "time", until: "time" },
-  };
-  return {
-    ...told,
-    kind: "anomalies",
-    found: alarms.length > 0,
-    result: result.with(table, { columns, reductions, notes }),
-    buckets: bucketTable(flows, alarms, judged, end),
-  };
-}
-
-function like({ unit, additive }: MeasureColumn, name: string, label: string): MeasureColumn {
-  return { name, label, unit, additive, missing: "gap" };
-}
-
-function bucketTable(
-  { result, buckets, series, measure, time }: Flows,
-  alarms: readonly Alarm[],
-  judged: readonly Judged[],
-  end: End,
-): Result {
-  const rows = series.flatMap((flow, place) =>
-    buckets.map((bucket, at) => {
-      const { watched, first = Infinity } = judged[place] ?? {};
-      const isJudged = watched !== undefined && at >= first;
-      const alarm = alarms.find((each) => each.series === flow && each.from <= at && at < each.to);
-      const state = !isJudged
-        ? "learning"
-        : at >= end.at
-          ? bucket.complete
-            ? end.state
-            : "incomplete"
-          : flow.values[at] === null
-            ? "unknown"
-            : (alarm?.kind ?? "usual");
-      const expected = isJudged ? (watched.next[at] ?? null) : null;
-      const limit = isJudged ? (watched.limit[at] ?? null) : null;
-      return { flow, t: bucket.start, value: flow.values[at], expected, limit, state };
-    }),
-  );
-  const { columns, reductions } = result.origin;
-  const table = newTable(result.table, [
-    [time.name, rows.map(({ t }) => t)],
-    ...columns.dimensions.map(({ name }, k): [string, Value[]] => [
-      name,
-      rows.map(({ flow }) => flow.group[k] ?? null),
-    ]),
-    [measure.name, rows.map(({ value }) => value)],
-    ["expected", rows.map(({ expected }) => expected)],
-    ["limit", rows.map(({ limit }) => limit)],
-    ["state", rows.map(({ state }) => state)],
-  ]);
-  const measures = [
-    measure,
-    like(measure, "expected", "Expected"),
-    like(measure, "limit", "Alarm below"),
-  ];
-  const kinds = { state: "text" as const };
-  return result.with<Record<string, Value>>(table, {
-    columns: { ...columns, measures, kinds },
-    reductions,
+  const { result, buckets, measure, time } = flows;
+  const { columns, reductions, notes } = result.origin;
+  const groups = columns.dimensions.map(({ name }) => name);
+  const { unit, additive } = measure;
+  const like = (name: string, label: string) =>
+    ({ name, label, unit, additive, missing: "gap" }) as const;
+  const change = { ...like("change", "Change"), unit: "share", additive: false };
+  const rows = alarms.map(({ from, to, kind, series, observed, expected }) => {
+    const when = { t: buckets[from]!.start, until: buckets[to - 1]!.end };
+    return { ...when, kind, ...series.group, observed, expected, change: observed / expected - 1 };
   });
+  const ofBuckets = flows.series.flatMap(({ group, values }, place) => {
+    const { watched, first = Infinity } = judged[place] ?? {};
+    const own = alarms.filter(({ series }) => series === flows.series[place]);
+    return buckets.map(({ start, complete }, at) => {
+      const alarm = own.find(({ from, to }) => from <= at && at < to);
+      const known = values[at] === null ? "unknown" : (alarm?.kind ?? "usual");
+      const open = complete ? span.after : "incomplete";
+      const state = at < first ? "learning" : at >= span.to ? open : known;
+      const bucket = { ...group, [time.name]: start, [measure.name]: values[at] ?? null, state };
+      if (state === "learning") return bucket;
+      return { ...bucket, expected: watched!.next[at] ?? null, limit: watched!.limit[at] ?? null };
+    });
+  });
+  const kinds = [...new Set(alarms.map(({ kind }) => kind))];
+  const names = ["t", "until", "kind", ...groups, "observed", "expected", "change"];
+  const bucketNames = [time.name, ...groups, measure.name, "expected", "limit", "state"];
+  const seeing = leasts.filter((least) => least <= 1);
+  return {
+    kind: "anomalies",
+    sentence,
+    found: alarms.length > 0,
+    least: seeing.length === 0 ? null : median(seeing),
+    result: result.with(foundTable(flows.result.table, names, rows), {
+      columns: {
+        dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],
+        measures: [like("observed", measure.label), like("expected", "Expected"), change],
+        kinds: { t: "time", until: "time" },
+      },
+      reductions,
+      notes,
+    }),
+    buckets: result.with(foundTable(flows.result.table, bucketNames, ofBuckets), {
+      columns: {
+        ...columns,
+        measures: [measure, like("expected", "Expected"), like("limit", "Alarm below")],
+        kinds: { state: "text" },
+      },
+      reductions,
+    }),
+  };
 }

@@ -2,6 +2,8 @@ import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube.js";
+import type { LogGroup } from "../logs/ask.js";
+import type { RunColumn } from "../measurements/questions.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, sum, type Measure } from "../query/measure.js";
 import { whereText, type Where } from "../query/where.js";
@@ -17,6 +19,9 @@ import { percent } from "./words.js";
 export interface ChangeSource {
   ask(options: never): Promise<Result<object>>;
 }
+
+/** A column of the table that is asked, by its name, or a dimension. */
+export type ChangeDimension = RunColumn | LogGroup | Dimension;
 
 /** What is asked of two ranges. */
 export interface ChangeQuestion {

@@ -1,14 +1,13 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { newTable } from "../result/arquero-table.js";
 import type { MeasureColumn } from "../result/origin.js";
-import type { Result, Value } from "../result/result.js";
+import type { Result } from "../result/result.js";
 import { bucketNoun } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
 import { offsetAt } from "../time/wall-clock.js";
 import type { Finding } from "./finding.js";
-import { readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Change } from "./segments.js";
 import { amount, percent, signedPercent } from "./words.js";
@@ -131,7 +130,7 @@ export async function changePoints(
     sentence: sentenceOf(found, judged.length, flows, error, why),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
-    asked: flows.result as Result,
+    asked: flows.result,
   });
 }
 
@@ -149,31 +148,23 @@ function startOf({ buckets }: Flows, at: number): Date {
 
 function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]): Result {
   const { measure } = flows;
-  const input = flows.result as Result;
+  const input = flows.result;
   const { dimensions, time } = input.origin.columns;
   const start = (at: number) => startOf(flows, at);
-  const column = (name: string, value: (change: Found) => Value): [string, Value[]] => [
-    name,
-    found.map(value),
+  const rows = found.map((change) => {
+    const { series, at, until, kind, before, after, margin, from, to, p } = change;
+    const size = after - before;
+    const times = { t: start(at), until: start(until), earliest: start(from), latest: start(to) };
+    const sizes = { size, size_low: size - margin, size_high: size + margin };
+    const relative = relativeOf(change);
+    return { ...series.group, ...times, change: kind, before, after, ...sizes, relative, p };
+  });
+  const groups = dimensions.map(({ name }) => name);
+  const names = [
+    ...[...groups, "t", "until", "change", "before", "after", "size", "relative"],
+    ...["size_low", "size_high", "earliest", "latest", "p"],
   ];
-  const groups = dimensions.map(({ name }, at) =>
-    column(name, ({ series }) => series.group[at] ?? null),
-  );
-  const table = newTable(input.table, [
-    ...groups,
-    column("t", ({ at }) => start(at)),
-    column("until", ({ until }) => start(until)),
-    column("change", ({ kind }) => kind),
-    column("before", ({ before }) => before),
-    column("after", ({ after }) => after),
-    column("size", ({ before, after }) => after - before),
-    column("relative", relativeOf),
-    column("size_low", ({ before, after, margin }) => after - before - margin),
-    column("size_high", ({ before, after, margin }) => after - before + margin),
-    column("earliest", ({ from }) => start(from)),
-    column("latest", ({ to }) => start(to)),
-    column("p", ({ p }) => p),
-  ]);
+  const table = foundTable(flows.result.table, names, rows);
   const meaning = (name: string, words: string, unit = measure.unit): MeasureColumn => ({
     name,
     label: `${measure.label}, ${words}`,
@@ -183,9 +174,11 @@ function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]
   });
   const columns = {
     ...(time && { time: { name: "t", every: time.every, incomplete: [] } }),
-    dimensions: dimensions.map((dimension, at) => ({
+    dimensions: dimensions.map((dimension) => ({
       ...dimension,
-      order: dimension.order.filter((value) => groups[at]![1].includes(value)),
+      order: dimension.order.filter((value) =>
+        found.some(({ series }) => series.group[dimension.name] === value),
+      ),
     })),
     measures: [
       { ...meaning("size", "change"), main: true as const },

@@ -2,14 +2,19 @@ import { Temporal } from "temporal-polyfill";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import { CONFIDENCES } from "../query/wilson.js";
 import type { Where } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
+import {
+  askCells,
+  changeMeasures,
+  type ChangeCells,
+  type ChangeDimension,
+  type ChangeSource,
+} from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
@@ -24,7 +29,7 @@ export interface CompareOptions {
   /** The range to compare with; default: the same hours of the week before (of as many weeks before as keep the two apart). */
   readonly before?: TimeRange;
   /** The dimensions whose values are listed; default as for `explain`. */
-  readonly dimensions?: readonly (string | Dimension)[];
+  readonly dimensions?: readonly ChangeDimension[];
   /** Which rows count, as in every question. */
   readonly where?: Where;
   /** How many values are listed, those first that moved most beyond what the whole did; default 20. */

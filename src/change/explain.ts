@@ -1,11 +1,16 @@
 import { refuseUnknown } from "../base/check-options.js";
-import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
-import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
+import {
+  askCells,
+  changeMeasures,
+  type ChangeCells,
+  type ChangeDimension,
+  type ChangeSource,
+} from "./cells.js";
 import { flowAccount, type Account, type Part } from "./explain-flow.js";
 import { rateAccount } from "./explain-rate.js";
 import type { Finding } from "./finding.js";
@@ -36,7 +41,7 @@ export interface ExplainOptions {
    * software_version, probe_cc, probe_asn and test_name; of logs identifier, host and priority, as
    * far as the table has them.
    */
-  readonly dimensions?: readonly (string | Dimension)[];
+  readonly dimensions?: readonly ChangeDimension[];
   /** Which rows count, as in every question. */
   readonly where?: Where;
   readonly signal?: AbortSignal;

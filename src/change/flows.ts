@@ -1,20 +1,17 @@
-import { shownValue } from "../base/text.js";
+import type { ColumnTable } from "arquero";
 import { nearName } from "../base/near-name.js";
 import { ProbelabError } from "../base/error.js";
-import { columnValues, rowKeys, rowsByKey } from "../result/arquero-table.js";
-import type { MeasureColumn, TimeColumn } from "../result/origin.js";
-import { isResult, type Result } from "../result/result.js";
+import { shownValue } from "../base/text.js";
+import { columnValues, newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { zoneOf, type MeasureColumn, type TimeColumn } from "../result/origin.js";
+import { isResult, type Result, type Value } from "../result/result.js";
 import { buckets, nextBucket, type RangeBucket } from "../time/bucket.js";
-import { usualLength } from "../time/step.js";
 import { between, type TimeRange } from "../time/time-range.js";
-import { zoneOf } from "../result/origin.js";
-import { learning, type Season } from "./forecast.js";
-import { DAY, WEEK } from "../time/span.js";
 
 /** One group of an answer along its buckets. */
 export interface FlowSeries {
-  /** The values of the dimensions, in their order. */
-  readonly group: readonly (string | null)[];
+  /** The values of the dimensions, by their names. */
+  readonly group: Readonly<Record<string, string | null>>;
   /** As a sentence names it: `probe_cc IT, test_name web_connectivity`; "" where there is no dimension. */
   readonly name: string;
   /** A value for each bucket; null where nothing is known of it. */
@@ -23,17 +20,12 @@ export interface FlowSeries {
 
 /** An answer as series of one measure. */
 export interface Flows {
-  readonly result: Result<object>;
+  readonly result: Result;
   readonly measure: MeasureColumn;
   readonly time: TimeColumn;
   readonly range: TimeRange;
   readonly buckets: readonly RangeBucket[];
-  /** Undefined where no whole number of buckets makes a week. */
-  readonly season: Season | undefined;
   readonly series: readonly FlowSeries[];
-  /** Whether the values are counts; what is added before the logarithm is 1 then. */
-  readonly counts: boolean;
-  readonly floor: number;
 }
 
 /**
@@ -63,44 +55,31 @@ export async function readFlows(
   const measure = findMeasure(measures, name, action);
   const starts = columnValues(result.table, time.name).map(Number);
   const range = result.origin.range ?? rangeOf(starts, time, zoneOf(result.origin));
-  const all = range === undefined ? [] : buckets(range, time.every);
+  const all = starts.length === 0 && !result.origin.range ? [] : buckets(range, time.every);
   const places = new Map(all.map(({ start }, at) => [start.getTime(), at]));
   const cells = columnValues(result.table, measure.name);
   const names = dimensions.map(({ name }) => name);
-  const none = measure.missing === "zero" ? 0 : null;
   const columns = names.map((name) => columnValues(result.table, name));
-  const series = [...rowsByKey(rowKeys(result.table, names)).values()].map((rows): FlowSeries => {
-    const values = all.map<number | null>(() => none);
+  const groups = rowsByKey(rowKeys(result.table, names));
+  const series = [...groups.values()].map((rows): FlowSeries => {
+    const values = all.map<number | null>(() => (measure.missing === "zero" ? 0 : null));
     for (const row of rows) {
-      const at = places.get(starts[row]!);
-      if (at !== undefined) values[at] = checked(cells[row], measure, action);
+      const [at, value] = [places.get(starts[row]!), cells[row] ?? null];
+      if (value !== null && !Number.isFinite(Number(value))) {
+        throw new ProbelabError(
+          `Can't ${action} of ${measure.name}: it holds ${shownValue(value)}, which is no number; name another measure.`,
+        );
+      }
+      if (at !== undefined) values[at] = value === null ? null : Number(value);
     }
-    const group = columns.map((column) => (column[rows[0]!] ?? null) as string | null);
-    const name = names.map((each, at) => `${each} ${group[at] ?? "(none)"}`).join(", ");
-    return { group, name, values };
+    const [first] = rows;
+    const group = names.map((name, at): [string, string | null] => {
+      return [name, columns[at]![first!] as string | null];
+    });
+    const texts = group.map(([name, value]) => `${name} ${value ?? "(none)"}`);
+    return { group: Object.fromEntries(group), name: texts.join(", "), values };
   });
-  const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
-  const counts = known.every(Number.isInteger);
-  return {
-    result,
-    measure,
-    time,
-    buckets: all,
-    series,
-    counts,
-    range: range ?? between(new Date(0), new Date(1)),
-    season: seasonOf(usualLength(time.every)),
-    floor: counts ? 1 : firstMedian(series, seasonOf(usualLength(time.every))) / 20,
-  };
-}
-
-function checked(value: unknown, { name }: MeasureColumn, action: string): number | null {
-  if (value === null || value === undefined) return null;
-  const number = Number(value);
-  if (Number.isFinite(number)) return number;
-  throw new ProbelabError(
-    `Can't ${action} of ${name}: it holds ${shownValue(value)}, which is no number; name another measure.`,
-  );
+  return { result: result, measure, time, buckets: all, series, range };
 }
 
 function findMeasure(
@@ -109,47 +88,35 @@ function findMeasure(
   action: string,
 ): MeasureColumn {
   const names = measures.map(({ name }) => name);
-  const found =
-    name === undefined
-      ? (measures.find(({ main }) => main) ?? measures[0])
-      : measures.find((each) => each.name === name);
+  const main = measures.find(({ main }) => main) ?? measures[0];
+  const found = name === undefined ? main : measures.find((each) => each.name === name);
   if (found !== undefined) return found;
-  const near = name === undefined ? undefined : nearName(name, names);
-  const which =
-    name === undefined ? "the Result has no measure" : `no measure ${JSON.stringify(name)}`;
-  const remedy =
-    names.length === 0
-      ? "Name it in columns of the query, such as { n: count() }"
-      : `${near === undefined ? "" : `Did you mean ${near}? `}Its measures are ${names.join(", ")}`;
-  throw new ProbelabError(`Can't ${action}: ${which}. ${remedy}.`);
+  if (name === undefined || names.length === 0) {
+    throw new ProbelabError(
+      `Can't ${action}: the Result has no measure. Name it in columns of the query, such as { n: count() }.`,
+    );
+  }
+  const near = nearName(name, names);
+  throw new ProbelabError(
+    `Can't ${action}: no measure ${JSON.stringify(name)}. ${near === undefined ? "" : `Did you mean ${near}? `}Its measures are ${names.join(", ")}.`,
+  );
 }
 
-function rangeOf(starts: readonly number[], { every }: TimeColumn, zone: string) {
-  if (starts.length === 0) return undefined;
-  const ends = starts.reduce((a, b) => Math.max(a, b));
-  const start = new Date(starts.reduce((a, b) => Math.min(a, b)));
-  return between(start, nextBucket(new Date(ends), every, zone), { timeZone: zone });
+function rangeOf(starts: readonly number[], { every }: TimeColumn, timeZone: string) {
+  const first = starts.reduce((a, b) => Math.min(a, b), Infinity);
+  if (first === Infinity) return between(new Date(0), new Date(1));
+  const last = starts.reduce((a, b) => Math.max(a, b));
+  return between(new Date(first), nextBucket(new Date(last), every, timeZone), { timeZone });
 }
 
-function seasonOf(length: number): Season | undefined {
-  if (length === WEEK) return { day: 1, week: 1 };
-  if (WEEK % length !== 0) return undefined;
-  return { day: DAY % length === 0 ? DAY / length : 1, week: WEEK / length };
-}
-
-/** The usual size of what is no count, of the buckets that are learnt from only. */
-function firstMedian(series: readonly FlowSeries[], season: Season | undefined): number {
-  const first = series
-    .flatMap(({ values }) => values.slice(0, season ? learning(season) : 0))
-    .filter((value): value is number => value !== null && value > 0)
-    .sort((a, b) => a - b);
-  return first[first.length >> 1] ?? 1;
-}
-
-/** A value of the measure in words: `1,204 measurements`, `12.3 s`. */
-export function amountText(value: number, { unit, additive }: MeasureColumn): string {
-  const text = additive
-    ? Math.round(value).toLocaleString("en-US")
-    : String(Number(value.toPrecision(3)));
-  return unit === "share" ? text : `${text} ${unit}`;
+/** Rows as a table of these columns, of the class of another. */
+export function foundTable(
+  like: ColumnTable,
+  names: readonly string[],
+  rows: readonly Readonly<Record<string, Value>>[],
+): ColumnTable {
+  const columns = names.map((name): [string, Value[]] => {
+    return [name, rows.map((row) => row[name] ?? null)];
+  });
+  return newTable(like, columns);
 }

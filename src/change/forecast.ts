@@ -1,15 +1,15 @@
 import { median } from "../base/statistics.js";
 
 /**
- * What a series is expected to hold next, and how far below that it came; whatever is told of a
- * bucket depends on it and on buckets before it.
+ * The one model of a flow: what a series is expected to hold next, and how far below that it came.
+ * What it says of a bucket depends on that bucket and those before it.
  *
- * On the logarithm of the values: the usual value is the mean of the middle half of the same time of
- * day of the last 28 days plus a weekly deviation (a middle half, too, so that outages and holidays
- * among the past weeks don't count); what it misses is followed by an autoregression, fitted by
- * recursive least squares with forgetting (Ljung and Söderström, Theory and Practice of Recursive
- * Identification, 1983) on errors clipped at three spreads (Huber, 1964). The spread is that of the
- * time of day, at least that of a Poisson count.
+ * On the logarithm of the values. The usual value is the mean of the middle half of the same time of day
+ * of 28 days plus a weekly deviation, a middle half too, so that outages and holidays among the past
+ * weeks don't count. What it misses is followed by an autoregression, fitted by recursive least
+ * squares with forgetting (Ljung and Söderström, Theory and Practice of Recursive Identification,
+ * 1983) on errors clipped at three spreads (Huber, 1964). The spread is that of the time of day, at
+ * least that of a Poisson count.
  */
 
 /** How many buckets a day and a week have; a day of 1 where the buckets are longer. */
@@ -32,10 +32,9 @@ export interface Watched {
 
 const WEEKS = 8;
 const DAYS = 28;
-/** With fewer, an hour of the week is told by those around it; squares of standard errors within which it is. */
-const FEWEST_WEEKS = 3;
+/** Squares of standard errors within which an hour of the week is as those around it. */
 const CAUTION = 2;
-/** What the latest errors are taken to tell before anything is learned: of the last bucket, four, a day, the bucket a day ago, a week. */
+/** What the latest errors tell before anything is learned: of the last bucket, four, a day, the bucket a day ago, a week. */
 const START = [0.4, 0.2, 0.2, 0, 0];
 const RIDGE = 20;
 const FORGET = 0.998;
@@ -75,98 +74,71 @@ export function learning({ week }: Season): number {
 export function watchFlow(
   values: readonly (number | null)[],
   season: Season,
-  options: { rate: number; gap: number; counts: boolean; floor: number },
+  { rate, gap, counts, floor }: { rate: number; gap: number; counts: boolean; floor: number },
 ): Watched {
-  const { floor, counts, rate, gap } = options;
-  const known = expectations(values, season, floor, counts);
-  const scores = known.map(({ score }) => score);
-  const limits = thresholds(scores, season, rate / (4 * season.week), gap);
-  const value = (log: number) => Math.max(0, Math.exp(log) - floor);
-  return {
-    usual: known.map(({ usual }) => value(usual)),
-    next: known.map(({ next }) => value(next)),
-    limit: known.map(({ next, spread }, at) => value(next - (limits[at]! + ALONE) * spread)),
-    least: known.map(({ next, spread, two }, at) =>
-      leastDrop(value(next), spread / two, limits[at]!, floor),
-    ),
-    alarmed: scores.map((score, at) => at >= learning(season) && (score ?? 0) > limits[at]!),
-  };
-}
-
-/** On the log scale, but for `score`: how many spreads the value and the one before together came below, or it alone beyond {@link ALONE}. */
-interface Expected {
-  readonly usual: number;
-  readonly next: number;
-  readonly spread: number;
-  /** How many spreads two buckets came below together where each came one below. */
-  readonly two: number;
-  readonly score: number | null;
-}
-
-function expectations(
-  values: readonly (number | null)[],
-  season: Season,
-  floor: number,
-  counts: boolean,
-): Expected[] {
   const { day, week } = season;
   const logs = values.map((value) => (value === null ? NaN : Math.log(value + floor)));
   const usual = usualValues(logs, season);
   const residual = logs.map((log, at) => clip(log - usual[at]!, MOST_RESIDUAL));
   const meanOf = runningMeans(residual);
   const at0 = (at: number) => residual[at] || 0;
+  const value = (log: number) => Math.max(0, Math.exp(log) - floor);
   const follow = new Regression();
   const hours = new Float64Array(24).fill(NaN);
+  const scores: (number | null)[] = [];
   let [variance, learnt, level] = [0.05, 0, 0];
   let before = { error: NaN, variance: NaN };
-  return logs.map((log, at) => {
-    const latest = [
-      at0(at - 1),
-      meanOf(at, 4),
-      meanOf(at, Math.max(day, 7)),
-      at0(at - day),
-      meanOf(at, week),
-    ];
+  const buckets = logs.map((log, at) => {
+    const day0 = Math.max(day, 7);
+    const latest = [at0(at - 1), meanOf(at, 4), meanOf(at, day0), at0(at - day), meanOf(at, week)];
     const weights = at > week + day ? follow.weights : START;
-    const followed = latest.reduce((sum, each, i) => sum + each * weights[i]!, 0);
-    const next = usual[at]! + followed;
+    const next = latest.reduce((sum, each, i) => sum + each * weights[i]!, usual[at]!);
     const hour = Math.floor(((at % day) * 24) / day);
-    const ofHour = Number.isNaN(hours[hour]!) ? variance : hours[hour]!;
-    const expected = Math.max(0.3, Math.exp(next) - floor / 2);
-    const poisson = counts ? 1 / (expected + 0.5) : 0;
-    const steady = ofHour * OWN_HOUR + variance * (1 - OWN_HOUR) + poisson;
-    const burst = Math.max(0, at0(at - 1), at0(at - 2) / 2);
-    const all = steady + BURST * burst ** 2;
+    const own = Number.isNaN(hours[hour]!) ? variance : hours[hour]!;
+    const poisson = counts ? 1 / (Math.max(0.3, Math.exp(next) - floor / 2) + 0.5) : 0;
+    const steady = own * OWN_HOUR + variance * (1 - OWN_HOUR) + poisson;
+    const all = steady + BURST * Math.max(0, at0(at - 1), at0(at - 2) / 2) ** 2;
     const carried = Math.max(0, weights[0]! + weights[1]! / 4);
     const error = log - next;
     let score: number | null = null;
-    if (!Number.isNaN(error)) {
+    if (isKnown(error)) {
       score = -error / Math.sqrt(all) - ALONE;
       // Two in a row: the second against what would be expected had the first come as it should.
-      if (!Number.isNaN(before.error)) {
+      if (isKnown(before.error)) {
         const both = error + before.error + carried * Math.min(0, before.error);
         score = Math.max(score, -both / Math.sqrt(all + (1 + carried) ** 2 * before.variance));
       }
-      const clipped = clip(error, CLIP * Math.sqrt(steady));
       if (at > week) {
+        const clipped = clip(error, CLIP * Math.sqrt(steady));
         follow.learn(latest, clipped, 0.05 / steady);
         // Clipping takes a tenth of the variance; what a Poisson process explains isn't counted twice.
         const squared = Math.max(clipped ** 2 - poisson, clipped ** 2 * 0.1) * 1.1;
         // The first error is all that is known: what was assumed before would last for weeks.
         variance += (squared - variance) * Math.max(0.005, 1 / ++learnt);
-        const known = Number.isNaN(hours[hour]!) ? variance : hours[hour]!;
-        hours[hour] = known * 0.93 + squared * 0.07;
+        hours[hour] =
+          (Number.isNaN(hours[hour]!) ? variance : hours[hour]!) * 0.93 + squared * 0.07;
       }
     }
+    scores.push(score);
     // Taken once an hour: an outage of hours doesn't move the median of a week.
     if (at % Math.max(1, Math.floor(day / 24)) === 0) {
       const last = residual.slice(Math.max(0, at - Math.max(week, 7)), at).filter(isKnown);
       if (last.length > 0) level = median(last);
     }
     before = { error, variance: all };
-    const two = 2 / Math.hypot(1, 1 + carried);
-    return { usual: usual[at]! + level, next, spread: Math.sqrt(all), two, score };
+    const both = Math.hypot(1, 1 + carried) / 2;
+    return { usual: usual[at]! + level, next, spread: Math.sqrt(all), both };
   });
+  const limits = thresholds(scores, season, rate / (4 * week), gap);
+  return {
+    usual: buckets.map(({ usual }) => value(usual)),
+    next: buckets.map(({ next }) => value(next)),
+    limit: buckets.map(({ next, spread }, at) => value(next - (limits[at]! + ALONE) * spread)),
+    least: buckets.map(({ next, spread, both }, at) =>
+      leastDrop(value(next), spread * both, limits[at]!, floor),
+    ),
+    alarmed: scores.map((score, at) => at >= learning(season) && (score ?? 0) > limits[at]!),
+  };
 }
 
 /** The usual value of each bucket by those before it: that of its time of day, and how its hour of the week differs. */
@@ -177,7 +149,6 @@ function usualValues(logs: readonly number[], { day, week }: Season): number[] {
     return same.length > 0 ? middleHalf(same) : isKnown(log) ? log : 0;
   });
   return daily.map((value, at) => {
-    if (week === day) return value;
     const [near, own]: [number[], number[]] = [[], []];
     for (let place = at - week; place >= Math.max(day, at - WEEKS * week); place -= week) {
       for (let by = -reach; by <= reach; by++) {
@@ -187,16 +158,15 @@ function usualValues(logs: readonly number[], { day, week }: Season): number[] {
         if (by === 0) own.push(deviation);
       }
     }
-    if (near.length === 0) return value;
+    if (week === day || near.length === 0) return value;
     const wide = (middleHalf(near) * near.length) / (near.length + 2);
-    if (own.length < FEWEST_WEEKS || reach === 0) return value + wide;
+    if (own.length < 3 || reach === 0) return value + wide;
     // The hours around tell more where counts are few, and the wrong thing where a weekend begins:
     // the hour itself is followed as far as it differs by more than its weeks scatter.
-    const [middle, mean] = [middleHalf(own), own.reduce((sum, each) => sum + each, 0) / own.length];
+    const mean = own.reduce((sum, each) => sum + each, 0) / own.length;
     const scatter = own.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (own.length - 1);
-    const off = middle - wide;
-    const trusted = Math.max(0, 1 - (CAUTION * scatter) / own.length / off ** 2);
-    return value + wide + (off === 0 ? 0 : off * trusted);
+    const off = middleHalf(own) - wide;
+    return value + wide + off * Math.max(0, 1 - (CAUTION * scatter) / own.length / off ** 2 || 0);
   });
 }
 
@@ -220,8 +190,9 @@ function runningMeans(values: readonly number[]): (at: number, count: number) =>
 /** The mean of the middle half. */
 function middleHalf(values: readonly number[]): number {
   const quarter = Math.floor(values.length / 4);
-  const sorted = Float64Array.from(values).sort();
-  const middle = sorted.subarray(quarter, values.length - quarter);
+  const middle = Float64Array.from(values)
+    .sort()
+    .subarray(quarter, values.length - quarter);
   return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
@@ -246,10 +217,9 @@ class Regression {
 
 /**
  * The threshold that scores exceed at a stated rate, for each bucket from the scores before it: the
- * largest of each cluster of scores above a high quantile follow an exponential law
- * (peaks over threshold; Siffer et al., Anomaly Detection in Streams with Extreme Value Theory, KDD
- * 2017, with the shape 0 that a log scale of light-tailed errors has), whose mean is drawn towards
- * that of a normal law where there are few. Infinite until enough is known.
+ * largest of each cluster of scores above a high quantile follow an exponential law (peaks over
+ * threshold; Siffer et al., KDD 2017, with the shape 0 that a log scale of light-tailed errors has),
+ * whose mean is drawn towards that of a normal law where there are few. Infinite until enough is known.
  *
  * @param perBucket how many clusters a bucket may begin: the stated rate.
  * @param gap scores at most that many buckets apart are of one cluster.
@@ -259,19 +229,17 @@ export function thresholds(
   { day, week }: Season,
   perBucket: number,
   gap: number,
-): Float64Array {
-  const result = new Float64Array(scores.length);
+): number[] {
   // The scores of the first week come from a model that knows no week.
   const first = week + day;
-  const fewest = Math.max(first + 30, 2 * week - 36);
   let threshold = Infinity;
-  for (let at = 0; at < scores.length; at++) {
-    if (at >= fewest && (at % day === 0 || threshold === Infinity)) {
+  return scores.map((_, at) => {
+    const isEnough = at >= Math.max(first + 30, 2 * week - 36);
+    if (isEnough && (at % day === 0 || threshold === Infinity)) {
       threshold = tail(scores.slice(Math.max(first, at - MEMORY * week), at), perBucket, gap);
     }
-    result[at] = threshold;
-  }
-  return result;
+    return threshold;
+  });
 }
 
 function tail(scores: readonly (number | null)[], perBucket: number, gap: number): number {
@@ -282,8 +250,8 @@ function tail(scores: readonly (number | null)[], perBucket: number, gap: number
   let last = -Infinity;
   scores.forEach((score, at) => {
     if (score === null || score <= high) return;
-    if (at - last > gap) peaks.push(score - high);
-    else peaks[peaks.length - 1] = Math.max(peaks.at(-1)!, score - high);
+    if (at - last > gap) peaks.push(0);
+    peaks.push(Math.max(peaks.pop()!, score - high));
     last = at;
   });
   peaks.sort((a, b) => a - b);
@@ -301,10 +269,97 @@ function tail(scores: readonly (number | null)[], perBucket: number, gap: number
  */
 function leastDrop(expected: number, spread: number, limit: number, floor: number): number {
   for (let drop = 0.01; drop < 1.005; drop += 0.01) {
-    const left = expected * Math.max(0, 1 - drop);
-    const below = Math.log((expected + floor) / (left + floor)) / spread;
-    const scatter = Math.sqrt((expected + floor) / (left + floor));
-    if (below - limit >= 2.33 * (drop < 0.995 ? scatter : 0)) return Math.min(1, drop);
+    const left = (expected * Math.max(0, 1 - drop) + floor) / (expected + floor);
+    const scatter = drop < 0.995 ? 2.33 / Math.sqrt(left) : 0;
+    if (-Math.log(left) / spread - limit >= scatter) return Math.min(1, drop);
   }
   return 2;
+}
+
+/** Whether what dropped is back. */
+export interface Recovery {
+  /**
+   * `recovered`: the latest hours lie within the interval of what earlier weeks lead one to expect, and
+   * at most a third of the drop can be left; `below`: they lie below it, the newest nearer to the
+   * loss than to the expectation; `unsure`: the hours since the alarm tell neither.
+   */
+  readonly state: "recovered" | "below" | "unsure";
+  /** The latest hours against what was expected of them, as a share; null where nothing is expected. */
+  readonly change: number | null;
+  /** How many hours that is over. */
+  readonly hours: number;
+}
+
+const WEEK_HOURS = 168;
+/** Of the errors of past windows; on either side. */
+const LEVEL = 0.025;
+/** Fewer windows of the past give no quantile. */
+const FEWEST_WINDOWS = 30;
+/** Of a complete stop, whose logarithm has no bound. */
+const MOST_LOSS = 0.95;
+
+/**
+ * Judges whether hourly counts are back after a drop. A window of hours is compared with the usual
+ * values of its hours at the level of the week before the drop: nothing from after its beginning
+ * enters, so a loss that goes on can't become what is usual. The interval comes from the errors of the
+ * same forecast, as far ahead, of windows before the drop.
+ *
+ * @param counts by the hour, without a gap.
+ * @param drop the first alarmed hour and the one after the last, as places.
+ */
+export function recovery(
+  counts: readonly number[],
+  drop: { readonly from: number; readonly to: number },
+): Recovery {
+  const logs = counts.map((count, at) => (at < drop.from ? Math.log(count + 1) : NaN));
+  const season = { day: 24, week: WEEK_HOURS };
+  const usual = usualValues(logs, season).map((log) => Math.max(0, Math.exp(log) - 1));
+  const [came, expected] = [counts, usual].map((values) => {
+    const sums = [0];
+    for (const value of values) sums.push(sums.at(-1)! + value);
+    return (from: number, to: number) => sums[to]! - sums[from]!;
+  });
+  const ratio = (from: number, to: number) =>
+    Math.log((came!(from, to) + 1) / (expected!(from, to) + 1));
+  /** The logarithm of what came in a window over what was expected of it by hours before `known`. */
+  const error = (at: number, hours: number, known: number) =>
+    ratio(at, at + hours) - ratio(known - WEEK_HOURS, known);
+  /** The interval of that error by chance, for a window that ends so long after what is known. */
+  const interval = (hours: number, away: number): readonly [low: number, high: number] => {
+    const past: number[] = [];
+    // What is usual in the first weeks is known from too little.
+    for (let at = drop.from - hours; at + hours - away >= 3 * WEEK_HOURS; at--) {
+      past.push(error(at, hours, at + hours - away));
+    }
+    if (past.length < FEWEST_WINDOWS) return [-Infinity, Infinity];
+    past.sort((a, b) => a - b);
+    const low = Math.floor(LEVEL * past.length);
+    return [past[low]!, past[past.length - 1 - low]!];
+  };
+  let longest: Recovery = { state: "unsure", change: null, hours: 0 };
+  // What had no rows before the drop, such as a release that came with it, has no usual level.
+  const known = Math.max(0, drop.from - WEEK_HOURS);
+  if (came!(known, drop.from) === 0 || drop.from < 4 * WEEK_HOURS) return longest;
+  const length = drop.to - drop.from;
+  const lost = error(drop.from, length, drop.from);
+  const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
+  // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
+  const surely = Math.min(0, loss - Math.min(0, interval(length, length)[0]));
+  let newest: number | undefined;
+  for (const hours of [1, 2, 3, 6, 12, 24, 48, 96]) {
+    const [start, away] = [counts.length - hours, counts.length - drop.from];
+    if (start < drop.to) break;
+    const found = error(start, hours, drop.from);
+    const [low, high] = interval(hours, away);
+    longest = { state: "unsure", change: Math.expm1(found), hours };
+    newest ??= found;
+    if (found < low && found < 0) {
+      // The last alarmed hour may lie before the drop's end: a longer window then holds lost hours,
+      // and says nothing of the newest where these are nearer to the expectation than to the loss.
+      return newest < loss / 2 ? { ...longest, state: "below" } : longest;
+    }
+    // A single hour may be back by chance.
+    if (hours > 1 && found - high >= surely / 3) return { ...longest, state: "recovered" };
+  }
+  return longest;
 }

@@ -1,12 +1,19 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
+import { answerOrigin, type Database } from "../database/database.js";
+import { newestRow, type TableInfo } from "../database/table-info.js";
+import { boundsSql, plainType } from "../database/time-column.js";
+import { fieldText, instantSql } from "../logs/lines.js";
 import type { Logs } from "../logs/logs.js";
 import type { Measurements } from "../measurements/measurements.js";
 import { countDistinct } from "../query/measure.js";
+import type { Origin } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { HOUR, WEEK } from "../time/span.js";
+import { formatInstant } from "../time/time-zone.js";
+import { DAY, HOUR, WEEK } from "../time/span.js";
 import { originOfAll, type Finding } from "./finding.js";
 import { signedPercent } from "./words.js";
 
@@ -82,8 +89,6 @@ export async function funnel(
   // Who is silent now says nothing about a range that ended long ago.
   const isNow = +range.end > +fresh.result.origin.range!.end - HOUR;
   const asked = [...now.asked, ...then.asked];
-  const column = (name: string, label: string, unit: string) =>
-    ({ name, label, unit, additive: false, missing: "gap" }) as const;
   const origin = originOfAll(
     asked.length > 0 ? asked : [fresh.result],
     {
@@ -106,6 +111,9 @@ export async function funnel(
     freshness: fresh,
   };
 }
+
+const column = (name: string, label: string, unit: string) =>
+  ({ name, label, unit, additive: false, missing: "gap" }) as const;
 
 interface Steps {
   readonly counts: Readonly<Record<Step, number | null>>;
@@ -200,4 +208,220 @@ function errors({ step, now, before, passed, passed_before: usual, change }: Fun
     (part && share !== null && share <= 1 ? 1 - share + 1 / (count! + 1) : 1) / Math.max(1, count!);
   const error = Math.sqrt(variance(now, passed) + variance(before, usual));
   return -Math.log(Math.max(1e-9, 1 + change!)) / error;
+}
+
+/** A row of a funnel's freshness: the measurement table, or a program of the log table. */
+export type FreshnessRow = {
+  table: string;
+  program: string | null;
+  newest: Date;
+  /** The longest silence of the week before the newest row, in seconds, to five minutes. */
+  longest_silence: number;
+  /** How long after its measurement a row was stored, in seconds: median and 95th percentile; null where nothing tells. */
+  lag_q50: number | null;
+  lag_q95: number | null;
+  /** Seconds from the newest row to the present. */
+  age: number;
+  /** Null where it was seen too seldom to be judged. */
+  silent: boolean | null;
+};
+
+/** Columns that deployments tell the time of storing by. */
+const STORED_AT =
+  /^(?:(?:inserted|stored|ingested|received|processed|submitted|uploaded)(?:_at|_time|_ts)?|(?:insert|storage|ingestion|ingest|arrival|submission|upload|receive)_(?:time|at|ts|timestamp))$/i;
+const STEP = 300;
+/** What was seen in fewer steps of a week has no rhythm to fall out of. */
+const FEWEST = 5;
+/** Nobody is silent within so many seconds. */
+const USUAL_SILENCE = 900;
+
+/**
+ * The newest measurement and how far storing lags behind measurement, and the newest log line of each
+ * program; a row for each, the measurements first.
+ *
+ * The lag is that of the rows of the last day: from the time of measurement to that of a column such
+ * as `inserted_at`, or to the time that `measurement_uid` begins with (when the collector took it).
+ * A table or a program is silent where its newest row is older than twice the longest silence of
+ * the week before it, and than 15 minutes; what was seen in fewer than five steps of five minutes
+ * isn't judged (null). The present is that of the clock; for an embedded database whose data ended
+ * earlier it is the newest row of all.
+ */
+export async function freshness(
+  measurements: Database,
+  openLogs: () => Promise<Database>,
+): Promise<Finding> {
+  const stored = await readAges("measurements", measurements);
+  const logged = await readAges("logs", measurements, openLogs);
+  const parts = [...stored.rows, ...logged.rows];
+  const newest = Math.max(...parts.map((row) => Number(row.newest)));
+  const present = Date.now();
+  const isPast = measurements.embedded && parts.length > 0 && newest < present;
+  const now = new Date(isPast ? newest : present);
+  const rows = parts.map(({ seen, ...row }): FreshnessRow => {
+    const age = (+now - Number(row.newest)) / 1000;
+    const silent = seen < FEWEST ? null : age > Math.max(2 * row.longest_silence, USUAL_SILENCE);
+    return { ...row, age, silent };
+  });
+  const measured = stored.rows.length > 0 ? rows[0] : undefined;
+  const lines = measured ? rows.slice(1) : rows;
+  const made = resultOfRows(rows);
+  const answers = [stored.origin, logged.origin].flatMap((origin) => origin ?? made.origin);
+  const origin = originOfAll(
+    answers.map((origin) => new Result(made.table, { ...made.origin, ...origin })),
+    {
+      dimensions: [
+        { name: "table", order: [...new Set(rows.map((row) => row.table))] },
+        { name: "program", order: [...new Set(rows.map((row) => row.program))] },
+      ],
+      measures: [
+        { ...column("age", "Age of the newest row", "s"), main: true },
+        column("lag_q50", "Lag of storing, median", "s"),
+        column("lag_q95", "Lag of storing, 95th percentile", "s"),
+      ],
+      kinds: { newest: "time" },
+    },
+    [...stored.notes, ...logged.notes],
+  );
+  const silent = lines.some(({ silent }) => silent);
+  const goOn = lines.some(({ silent }) => silent === false);
+  const head = measured?.silent
+    ? `Measurements have stopped${goOn ? " while logs go on" : ""}`
+    : silent
+      ? "Programs have fallen silent"
+      : measured?.silent === false
+        ? "Data comes as usual"
+        : "Can't tell whether measurements come as usual";
+  const measurement = measured
+    ? `the newest measurement is of ${formatInstant(measured.newest, "UTC")} UTC, ${duration(measured.age)} old; ${stored.text}`
+    : stored.text;
+  const programs = lines.length === 0 ? logged.text : programsText(lines);
+  return {
+    kind: "freshness",
+    sentence: `${head}, as of ${formatInstant(now, "UTC")} UTC: ${measurement}; ${programs}.`,
+    found: measured?.silent === true || silent,
+    result: new Result(made.table, {
+      ...origin,
+      range: between(new Date((parts.length > 0 ? newest : +now) - 7 * DAY), new Date(+now + 1)),
+    }),
+  };
+}
+
+/** The newest rows of a table by program, before the present is known, and what is told of storing. */
+interface Ages {
+  /** `seen` is the number of steps of the week that it was seen in. */
+  readonly rows: readonly (Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number })[];
+  /** A clause; why nothing can be told, where the user may not read the table or it isn't there. */
+  readonly text: string;
+  readonly origin?: Omit<Origin, "columns" | "reductions" | "notes">;
+  readonly notes: readonly string[];
+}
+
+async function readAges(
+  role: "measurements" | "logs",
+  measurements: Database,
+  openLogs?: () => Promise<Database>,
+): Promise<Ages> {
+  try {
+    const database = (await openLogs?.()) ?? measurements;
+    return await askAges(database, await database.table(role), role === "logs");
+  } catch (error) {
+    if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
+    const what = role === "logs" ? "log lines" : role;
+    const text = `${what} can't be told, because: ${error.message.replace(/\.$/, "")}`;
+    return { rows: [], text, notes: [] };
+  }
+}
+
+/** The newest row, the longest silence of the week before it and the last day's lag, by program. */
+async function askAges(database: Database, table: TableInfo, isLog: boolean): Promise<Ages> {
+  const { name, notes, time } = table;
+  const newest = await newestRow(database.rows, table);
+  if (newest === null) {
+    return { rows: [], text: `${name} holds no ${isLog ? "line" : "measurement"}`, notes };
+  }
+  const range = between(new Date(+newest - 7 * DAY), new Date(+newest + 1000));
+  const bounds = boundsSql(time, range);
+  const stored = isLog ? {} : storedColumn(table);
+  const lag = stored.sql
+    ? `dateDiff('second', _t, ${stored.sql})`
+    : "CAST(NULL, 'Nullable(Int64)')";
+  const program = isLog ? `ifNull(${fieldText("identifier", table)}, '')` : "NULL";
+  const step = `intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000})`;
+  const question = {
+    sql: `WITH ${instantSql(table)} AS _t, if(_t >= {day:DateTime64(3)}, ${lag}, NULL) AS _lag
+SELECT ${program} AS program, toUnixTimestamp64Milli(max(_t)) AS newest, uniqExact(${step}) AS seen,
+  arrayMax(arrayDifference(arraySort(groupUniqArray(toInt64(${step}))))) * ${STEP} AS silence,
+  quantilesExactIf(0.5, 0.95)(_lag, isNotNull(_lag)) AS lags, countIf(isNotNull(_lag)) AS known
+FROM ${table.from}
+WHERE ${[bounds.sql, time.usable ?? "1"].join(" AND ")}
+GROUP BY program
+ORDER BY newest, program`,
+    parameters: { ...bounds.parameters, day: new Date(+newest - DAY) },
+  };
+  const answer = await database.ask({ ...question, action: "tell how fresh the data is" });
+  const rows = (answer.table.objects() as Record<string, unknown>[]).map((row) => {
+    const lags = row["lags"] as ArrayLike<number>;
+    const [q50, q95] = Number(row["known"]) > 0 ? Array.from(lags, Number) : [];
+    return {
+      table: name,
+      program: (row["program"] as string | null) ?? null,
+      newest: new Date(Number(row["newest"])),
+      longest_silence: Number(row["silence"]),
+      lag_q50: q50 ?? null,
+      lag_q95: q95 ?? null,
+      seen: Number(row["seen"]),
+    };
+  });
+  const [{ lag_q50: median = null, lag_q95: high = null } = {}] = rows;
+  const text =
+    median === null
+      ? `how far storing lags behind can't be told, because ${stored.why ?? `no ${stored.name} of the last day tells a time`}`
+      : `stored ${duration(median)} after measurement in the median, ${duration(high!)} at the 95th percentile (by ${stored.name})`;
+  return { rows, text, origin: answerOrigin(database, question, range, answer), notes };
+}
+
+/** The column that tells when a row was stored, or why none does. */
+function storedColumn(table: TableInfo): { name?: string; sql?: string; why?: string } {
+  if (table.time.resolution === "day") return { why: `${table.timeName} tells only the day` };
+  for (const [name, type] of table.columns) {
+    if (STORED_AT.test(name) && plainType(type).startsWith("DateTime")) {
+      return { name, sql: table.column(name) };
+    }
+  }
+  if (table.columns.has("measurement_uid")) {
+    const uid = `toString(${table.column("measurement_uid")})`;
+    const time = `parseDateTimeBestEffortOrNull(substring(${uid}, 1, 14), 'UTC')`;
+    return { name: "measurement_uid", sql: `if(match(${uid}, '^[0-9]{14}'), ${time}, NULL)` };
+  }
+  return {
+    why: `${table.name} has neither a measurement_uid nor a column for the time of storing, such as inserted_at`,
+  };
+}
+
+function programsText(lines: readonly FreshnessRow[]): string {
+  const judged = lines.filter(({ silent }) => silent !== null);
+  const silent = judged.filter(({ silent }) => silent);
+  const seldom = lines.length - judged.length;
+  const untold =
+    seldom === 0 ? "" : `; ${counted(seldom, "program")} logged too rarely to be judged`;
+  if (judged.length === 0) return "no program logs often enough to tell whether one is silent";
+  if (silent.length === 0) {
+    const age = duration(Math.min(...judged.map(({ age }) => age)));
+    const all = judged.length === 1 ? "the one program logs" : `all ${judged.length} programs log`;
+    return `${all} as often as before (newest line ${age} old)${untold}`;
+  }
+  const each = silent.map(
+    ({ program, age, longest_silence: longest }) =>
+      `${program || "no named program"} (${duration(age)}, never more than ${duration(longest)} in the week before)`,
+  );
+  return `silent: ${each.join(", ")} of ${counted(judged.length, "program")}${untold}`;
+}
+
+/** `42 s`, `3 min`, `5 h`, `2 days`. */
+function duration(seconds: number): string {
+  const size = Math.abs(seconds);
+  if (size < 120) return `${Math.round(seconds)} s`;
+  if (size < 7200) return `${Math.round(seconds / 60)} min`;
+  if (size < 2 * 86_400) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
 }

@@ -1,19 +1,8 @@
-import type { Drawing, Point } from "./draw-rows.js";
+import type { Point } from "./draw-rows.js";
 import { specRow, splitEdges, standingAlone, type ChartKind, type Frame } from "./frame.js";
-import type { DrawOptions } from "./options.js";
 import { formatInstantIso } from "../render/label.js";
 import type { VegaLiteSpec } from "../render/theme.js";
-import { shares, stacked, stackOrder } from "./stack.js";
-import { lastEnd, stepEnds, stepPoints } from "./steps.js";
-
-// What is counted by bucket is so in all of it, not on its way to the next.
-const ends = (drawing: Drawing, timeZone: string, options: DrawOptions) =>
-  stepEnds(
-    drawing,
-    timeZone,
-    options,
-    drawing.every !== undefined && drawing.roles.measure?.additive === true,
-  );
+import { shares, stacked, stackOrder, stepEnds, stepPoints } from "./stack.js";
 
 /** Areas along time or numbers, stacked where there are several series; of counts by bucket in steps. */
 export const AREA: ChartKind = {
@@ -23,7 +12,7 @@ export const AREA: ChartKind = {
   faded: "faded",
   sized: true,
   categories: false,
-  end: (drawing, timeZone, options) => lastEnd(ends(drawing, timeZone, options)),
+  end: (drawing, timeZone) => [...(stepEnds(drawing, timeZone)?.values() ?? [])].at(-1),
   arrange: (drawing, { stack }) => (stack === "normalize" ? shares(drawing) : drawing),
   layers,
   hover: stepUnderPointer,
@@ -34,18 +23,22 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const { theme, x, y, color, tooltip, width } = frame;
   const drawing = stacked(frame.drawing);
   const { whole, before, after } = splitEdges(drawing);
-  const steps = ends(drawing, frame.timeZone, frame.options);
+  const steps = stepEnds(drawing, frame.timeZone);
   const several = drawing.series.length > 1;
   const { rank, order } = stackOrder(drawing);
   // Lines between areas would hide one that has a step every few pixels.
   const line = drawing.xs.length <= width / 5 ? 0.75 : 0;
+  // The legend with squares, as an area has no points.
+  const legend = color["legend"] !== undefined && {
+    legend: { ...(color["legend"] as VegaLiteSpec), symbolType: "square" },
+  };
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
     ...frame.data(points.map((point) => ({ ...specRow(point, frame), ...rank(point) }))),
     mark,
     encoding: {
       x,
       y: { ...y, stack: several ? "zero" : null },
-      color: squares(color),
+      color: { ...color, ...legend },
       ...order,
       tooltip,
     },
@@ -81,32 +74,24 @@ function layers(frame: Frame): VegaLiteSpec[] {
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
 function stepUnderPointer(frame: Frame): VegaLiteSpec | undefined {
   const drawing = stacked(frame.drawing);
-  const steps = ends(drawing, frame.timeZone, frame.options);
+  const steps = stepEnds(drawing, frame.timeZone);
   if (steps === undefined) return undefined;
   const { rank, order } = stackOrder(drawing);
-  const place = (at: number) => (drawing.roles.xKind === "time" ? formatInstantIso(at) : at);
   const rows = drawing.points.map((point) => ({
     ...specRow(point, frame),
     ...rank(point),
-    end: place(steps.get(Number(point.x)) ?? Number(point.x)),
+    end: formatInstantIso(steps.get(Number(point.x)) ?? Number(point.x)),
   }));
-  const stack = drawing.series.length > 1 ? "zero" : null;
   return {
     ...frame.data(rows),
     mark: { type: "bar", orient: "vertical", opacity: 0 },
     encoding: {
       x: frame.x,
       x2: { field: "end" },
-      y: { ...frame.y, stack },
+      y: { ...frame.y, stack: drawing.series.length > 1 ? "zero" : null },
       ...(frame.fields.series !== undefined && { detail: { field: frame.fields.series } }),
       ...order,
       tooltip: frame.tooltip,
     },
   };
-}
-
-/** The colors' legend with squares, as an area has no points. */
-function squares(color: VegaLiteSpec): VegaLiteSpec {
-  if (color.legend === undefined) return color;
-  return { ...color, legend: { ...color.legend, symbolType: "square" } };
 }

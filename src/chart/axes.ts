@@ -13,10 +13,17 @@ import { HOUR } from "../time/span.js";
 /** Pixels of a label along time, and the size of its letters. */
 const TIME_LABEL_WIDTH = 62;
 const LABEL_SIZE = 11;
-/** Pixels between labels of a log axis: twice the height of one. */
-const LABEL_HEIGHT = 22;
-/** Offset of the vertical axis' title, above the plot. */
-const TITLE_Y = -8;
+/** A vertical axis with its title above the plot, without a line. */
+export const TITLE_ABOVE = {
+  titleAngle: 0,
+  titleAlign: "left",
+  titleAnchor: "end",
+  titleBaseline: "bottom",
+  titleX: 0,
+  titleY: -8,
+  domain: false,
+  ticks: false,
+};
 
 /** The first and last x shown: the data's (`end` of the last bar), and of annotations beside it. */
 export function xDomain(
@@ -95,6 +102,21 @@ export function xChannel(
   };
 }
 
+/** A channel of bins by the places of their edges. */
+export function edgesChannel(x: VegaLiteSpec, edges: readonly string[]): VegaLiteSpec {
+  return {
+    ...x,
+    scale: { domain: [0, Math.max(1, edges.length - 1)], nice: false, zero: false, padding: 0 },
+    axis: {
+      ...(x["axis"] as VegaLiteSpec),
+      values: [...edges.keys()],
+      labelExpr: `${JSON.stringify(edges)}[datum.value]`,
+      labelOverlap: true,
+      labelFlush: false,
+    },
+  };
+}
+
 /** An axis along time, in the range's zone, whatever the zone of the process. */
 export function timeAxis(
   domain: readonly [number, number],
@@ -103,7 +125,7 @@ export function timeAxis(
   every?: Bucket,
 ): VegaLiteSpec {
   // One more than the spaces between them.
-  const most = Math.max(4, 1 + Math.floor(width / TIME_LABEL_WIDTH));
+  const most = Math.max(5, 1 + Math.floor(width / TIME_LABEL_WIDTH));
   const { at, major, format, majorFormat } = timeTicks(domain, timeZone, most, every);
   const text = (form: string): string => zoneExpression("datum.value", form, timeZone, domain);
   const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;
@@ -144,7 +166,6 @@ export function yChannel(
     low === undefined ? [y] : [y, low, high ?? null],
   );
   const log = yType === "log";
-  const ticks = log ? logTicks(values, height) : undefined;
   return {
     type: "quantitative",
     scale: {
@@ -153,23 +174,14 @@ export function yChannel(
     },
     axis: {
       title: yLabel ?? measureTitle(drawing),
-      // Not as `format`, which would give zero the prefix of the other ticks: 0k.
-      labelExpr:
-        yFormat === undefined
-          ? valueLabel(drawing.roles.measure?.unit, values, log)
-          : `format(datum.value, ${JSON.stringify(yFormat)})`,
-      titleAngle: 0,
-      titleAlign: "left",
-      titleAnchor: "end",
-      titleBaseline: "bottom",
-      titleX: 0,
-      titleY: TITLE_Y,
-      domain: false,
-      ticks: false,
+      // Vega leaves labels of a log axis empty, powers of ten last, where they have no room.
+      ...(log
+        ? { format: yFormat ?? ",~r" }
+        : { labelExpr: valueLabel(drawing.roles.measure?.unit, values, yFormat) }),
+      ...TITLE_ABOVE,
       // A marker at the edge of the plot ends before it.
       labelPadding: 10,
-      // Vega thins values of one's own down to a count.
-      ...(ticks ? { values: ticks } : { tickCount: Math.max(2, Math.round(height / 50)) }),
+      tickCount: Math.max(2, Math.round(height / (log ? 30 : 50))),
     },
   };
 }
@@ -227,47 +239,16 @@ export function horizontalChannels(
   };
 }
 
-/** A Vega expression that writes a number of the vertical axis. */
-function valueLabel(
+/** A Vega expression that writes a number of the vertical axis; `format` would give zero the prefix of the other ticks, 0k. */
+export function valueLabel(
   unit: string | undefined,
   values: readonly (number | null)[],
-  log: boolean,
+  format: string | undefined,
 ): string {
+  if (format !== undefined) return `format(datum.value, ${JSON.stringify(format)})`;
   if (unit === "share") return 'format(100 * datum.value, "~r") + " %"';
   const largest = values.reduce<number>((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
-  if (largest < 10_000) return 'format(datum.value, ",~r")';
-  // Prefixes are for thousands: on a log scale that begins below one, half would be "500m".
-  const thousands = 'format(datum.value, "~s")';
-  return log ? `datum.value < 1 ? format(datum.value, ",~r") : ${thousands}` : thousands;
-}
-
-/**
- * The labels of a log axis: powers of ten, and their double and fivefold where there is room; where
- * not even the powers have room, every second one, every third and so on. (Vega writes all it can
- * from the bottom up, which drops the powers of ten first: 700, 900, 2k, 3k.)
- *
- * @returns undefined where less than a decade has too few of them: Vega's own are better then.
- */
-export function logTicks(
-  values: readonly (number | null)[],
-  height: number,
-): readonly number[] | undefined {
-  const positive = values.filter((value) => value !== null && value > 0 && value < Infinity);
-  const low = positive.reduce<number>((least, value) => Math.min(least, Number(value)), Infinity);
-  const high = positive.reduce<number>((most, value) => Math.max(most, Number(value)), 0);
-  if (!(low < high)) return undefined;
-  const decades = Math.log10(high) - Math.log10(low);
-  const decade = height / decades;
-  // From 1 to 2 and from 5 to 10 are the narrowest steps.
-  const digits = decade * Math.log10(2) >= LABEL_HEIGHT ? [1, 2, 5] : [1];
-  const every = Math.max(1, Math.ceil(LABEL_HEIGHT / decade));
-  const ticks: number[] = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
-    // Read from text: 10 ** -3 isn't 0.001 in every engine.
-    if (power % every === 0) ticks.push(...digits.map((digit) => Number(`${digit}e${power}`)));
-  }
-  const shown = ticks.filter((tick) => tick >= low && tick <= high);
-  return decades >= 1 || shown.length >= 3 ? shown : undefined;
+  return `format(datum.value, "${largest < 10_000 ? ",~r" : "~s"}")`;
 }
 
 /** The name of the vertical axis: `Run duration, median (s)`, `Measurements per week`. */

@@ -7,8 +7,7 @@ import { intervalLayer, specRow, type ChartKind, type Frame } from "./frame.js";
 import { formatInstantIso } from "../render/label.js";
 import type { DrawOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
-import { shares, stacked, stackOrder } from "./stack.js";
-import { bucketEnds, lastEnd } from "./steps.js";
+import { bucketEnds, lastEnd, shares, stacked, stackOrder } from "./stack.js";
 
 const MOST_CATEGORIES = 60;
 /** How many times as long as the longest other bar that of the rest may be. */
@@ -27,10 +26,7 @@ export const BAR: ChartKind = {
   faded: "faded",
   sized: true,
   categories: true,
-  end: (drawing, timeZone) =>
-    drawing.roles.xKind === "category" || drawing.xs.length === 0
-      ? undefined
-      : lastEnd(bucketEnds(drawing, timeZone)),
+  end: lastEnd,
   order: inOrder,
   arrange: (given, options) => {
     const drawing = withoutRest(given, options);
@@ -54,31 +50,29 @@ function withoutRest(drawing: Drawing, { other }: DrawOptions): Drawing {
   if (restX === undefined || rest === 0) return drawing;
   const all = kept.reduce((sum, { y }) => sum + Number(y), rest);
   const [part, whole] = [rest, all].map((number) => number.toLocaleString("en-US"));
+  const note = `${restX}: ${part} of ${whole} (${Math.round((100 * rest) / all)} %), not drawn.`;
   return {
     ...drawing,
     points: kept,
     xs: xs.filter((x) => x !== restX),
-    sentences: [
-      `${restX}: ${part} of ${whole} (${Math.round((100 * rest) / all)} %), not drawn.`,
-      ...drawing.sentences,
-    ],
+    sentences: [note, ...drawing.sentences],
   };
 }
 
 /** Whether bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
 function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
-  if (drawing.roles.xKind !== "category") {
-    if (horizontal !== true) return false;
-    throw new ProbelabError(
-      `Can't draw horizontal bars along ${JSON.stringify(drawing.roles.x)}: only bars of categories can be horizontal; leave horizontal out, or take a column of text as x.`,
-    );
+  if (drawing.roles.xKind === "category") {
+    const names = [...categoryLabels(drawing).values()];
+    return horizontal ?? names.some((name) => textWidth(name, NAME_SIZE) > PLACE);
   }
-  const names = [...categoryLabels(drawing).values()];
-  return horizontal ?? names.some((name) => textWidth(name, NAME_SIZE) > PLACE);
+  if (horizontal !== true) return false;
+  throw new ProbelabError(
+    `Can't draw horizontal bars along ${JSON.stringify(drawing.roles.x)}: only bars of categories can be horizontal; leave horizontal out, or take a column of text as x.`,
+  );
 }
 
 /** Size of horizontal bars in pixels: room for each and its name, and between the categories. */
-export function horizontalSize(drawing: Drawing, options: DrawOptions) {
+function horizontalSize(drawing: Drawing, options: DrawOptions) {
   const bars = isBeside(drawing, options) ? drawing.series.length : 1;
   const lines = [...categoryLabels(drawing).values()].map((name) => nameLines(name).length);
   const place = Math.max(13 * bars + (bars > 1 ? 10 : 11), NAME_LINE * Math.max(1, ...lines) + 11);
@@ -101,41 +95,55 @@ function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing["xs"] {
   for (const { x, y } of points) {
     const before = sizes.get(x);
     if (y === null) continue;
-    if (before === undefined) sizes.set(x, y);
-    else sizes.set(x, roles.measure?.additive === false ? Math.max(before, y) : before + y);
+    const added = roles.measure?.additive === false ? Math.max(before ?? y, y) : (before ?? 0) + y;
+    sizes.set(x, added);
   }
   const rank = (x: Point["x"]): number =>
     x === restX ? -Infinity : (sizes.get(x) ?? -Number.MAX_VALUE);
   return xs.toSorted((a, b) => rank(b) - rank(a));
 }
 
+/** @throws ProbelabError for bars that would mislead, or be too many. */
+function check({ drawing, options, width, horizontal }: Frame, beside: boolean): void {
+  const { roles, series, xs } = drawing;
+  const refuse = (what: string, why: string): never => {
+    throw new ProbelabError(`Can't ${what}: ${why}.`);
+  };
+  const isCategory = roles.xKind === "category";
+  if (beside && options.stack === undefined && !isCategory) {
+    refuse(
+      `stack ${JSON.stringify(roles.y)} in bars`,
+      "its values can't be added up; draw it with chart.line, with stack: false beside each other, or one series with color: null",
+    );
+  }
+  if (isCategory && xs.length > MOST_CATEGORIES) {
+    refuse(
+      `draw a bar for each of ${xs.length} values of ${JSON.stringify(roles.x)}`,
+      `ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}`,
+    );
+  }
+  if (beside && width / xs.length / series.length < NARROWEST && !horizontal) {
+    refuse(
+      `draw ${xs.length} times ${series.length} bars beside each other in ${width} pixels`,
+      "they would be too narrow to see; ask with a coarser every or a smaller top, or draw them with chart.line",
+    );
+  }
+  if (series.length > 1 && !beside && options.interval) {
+    refuse(
+      "draw intervals on bars that are stacked",
+      "they would stand at the wrong height; pass stack: false",
+    );
+  }
+}
+
 function layers(given: Frame): VegaLiteSpec[] {
   const frame = given.options.text === undefined ? given : withRoom(given, given.options.text);
   const { fields, theme, width, x, y, color, tooltip, timeZone, options, horizontal } = frame;
   const { roles, series, xs, incomplete, restX, ends: extents } = frame.drawing;
-  const isCategory = roles.xKind === "category";
   const several = series.length > 1;
   const beside = isBeside(frame.drawing, options);
-  if (beside && options.stack === undefined && !isCategory) {
-    throw new ProbelabError(
-      `Can't stack ${JSON.stringify(roles.y)} in bars: its values can't be added up; draw it with chart.line, with stack: false beside each other, or one series with color: null.`,
-    );
-  }
-  if (isCategory && xs.length > MOST_CATEGORIES) {
-    throw new ProbelabError(
-      `Can't draw a bar for each of ${xs.length} values of ${JSON.stringify(roles.x)}: ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}.`,
-    );
-  }
-  if (beside && width / xs.length / series.length < NARROWEST && !horizontal) {
-    throw new ProbelabError(
-      `Can't draw ${xs.length} times ${series.length} bars beside each other in ${width} pixels: they would be too narrow to see; ask with a coarser every or a smaller top, or draw them with chart.line.`,
-    );
-  }
-  if (several && !beside && options.interval) {
-    throw new ProbelabError(
-      `Can't draw intervals on bars that are stacked: they would stand at the wrong height; pass stack: false.`,
-    );
-  }
+  check(frame, beside);
+  const isCategory = roles.xKind === "category";
   const drawing = beside ? frame.drawing : stacked(frame.drawing);
   const { rank, order } = stackOrder(drawing);
   const ends = isCategory ? undefined : bucketEnds(drawing, timeZone);
@@ -143,14 +151,14 @@ function layers(given: Frame): VegaLiteSpec[] {
   const instant = (at: number) => (roles.xKind === "time" ? formatInstantIso(at) : at);
   const row = (point: Point): VegaLiteSpec => {
     const from = Number(point.x);
-    const end = ends?.get(from) ?? from;
+    const long = (ends?.get(from) ?? from) - from;
     // Of bars beside each other each has its part of the bucket.
-    const part = (at: number): number =>
-      beside ? from + ((end - from) * (point.series + at)) / series.length : at === 0 ? from : end;
+    const [at, of] = beside ? [point.series, series.length] : [0, 1];
+    const part = (shift: number) => instant(from + (long * (at + shift)) / of);
     return {
       ...specRow(point, frame),
-      ...(ends && { end: instant(part(1)), ...(beside && { begin: instant(part(0)) }) }),
-      ...(ends && extents && { middle: instant((part(0) + part(1)) / 2) }),
+      ...(ends && { end: part(1), ...(beside && { begin: part(0) }) }),
+      ...(ends && extents && { middle: part(0.5) }),
       ...rank(point),
       ...(incomplete.has(point.x) && { incomplete: true }),
       ...(point.x === rest && { other: true }),
@@ -158,20 +166,21 @@ function layers(given: Frame): VegaLiteSpec[] {
   };
   const drawn = drawing.points.filter((point) => point.y !== null);
   const fell = !several && drawn.some((point) => Number(point.y) < 0);
-  const names = series.length > 0 ? [] : Object.entries(options.colors ?? {});
+  const names = isCategory && series.length === 0 ? Object.entries(options.colors ?? {}) : [];
   const tones = [
-    ...(isCategory ? names : []).map(([name, value]) => ({
+    ...names.map(([name, value]) => ({
       test: `datum[${JSON.stringify(fields.x)}] === ${JSON.stringify(name)}`,
       value,
     })),
     ...(rest === undefined ? [] : [{ test: "datum.other", value: theme.neutral }]),
     ...(fell ? [{ test: `datum.${fields.y} < 0`, value: theme.series[5] }] : []),
   ];
+  const condition = tones.length > 0 && { condition: tones.length === 1 ? tones[0] : tones };
+  const dodge = { field: fields.series, sort: series.map(({ label }) => label) };
   const place = {
     x: ends && beside ? { ...x, field: "begin" } : x,
     ...(ends && { x2: { field: "end" } }),
-    ...(beside &&
-      !ends && { xOffset: { field: fields.series, sort: series.map(({ label }) => label) } }),
+    ...(beside && !ends && { xOffset: dodge }),
   };
   const bars = {
     ...frame.data(drawn.map(row)),
@@ -184,8 +193,7 @@ function layers(given: Frame): VegaLiteSpec[] {
     encoding: {
       ...place,
       y: { ...y, stack: several && !beside ? "zero" : null },
-      color:
-        tones.length === 0 ? color : { condition: tones.length === 1 ? tones[0] : tones, ...color },
+      color: { ...condition, ...color },
       ...(!beside && order),
       ...(incomplete.size > 0 && {
         fillOpacity: { condition: { test: "datum.incomplete", value: 0.4 }, value: 1 },
@@ -207,7 +215,7 @@ function layers(given: Frame): VegaLiteSpec[] {
 const farEnd = ({ y, low, high }: Point): number =>
   Number(y) < 0 ? Math.min(Number(y), low ?? 0) : Math.max(Number(y), high ?? 0);
 
-/** The text at the end of each bar that horizontal. */
+/** The text at the end of each horizontal bar. */
 function endTexts(
   frame: Frame,
   text: string,
@@ -235,34 +243,27 @@ function withRoom(frame: Frame, text: string): Frame {
   const { drawing, width, y } = frame;
   const ends = drawing.points.map(farEnd);
   const [least, most] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-  const [left, right] = [true, false].map((side) =>
+  const room = (negative: boolean): number =>
     drawing.points
-      .filter((_, at) => ends[at]! < 0 === side)
+      .filter((_, at) => ends[at]! < 0 === negative)
       .map(({ beside }) => textWidth(textOf(beside?.[`_${text}`] ?? ""), NAME_SIZE) + 14)
-      .reduce((a, b) => Math.max(a, b), 10),
-  );
-  const pixel = (most - least || 1) / Math.max(60, width - left! - right!);
-  const domain = [least - left! * pixel, most + right! * pixel];
+      .reduce((a, b) => Math.max(a, b), 10);
+  const [left, right] = [room(true), room(false)];
+  const pixel = (most - least || 1) / Math.max(60, width - left - right);
+  const domain = [least - left * pixel, most + right * pixel];
   return { ...frame, y: { ...y, scale: { ...(y.scale as object), domain, nice: false } } };
 }
 
-const TURNED: Readonly<Record<string, string>> = {
-  x: "y",
-  y: "x",
-  x2: "y2",
-  y2: "x2",
-  xOffset: "yOffset",
-};
-
 /** A layer with its horizontal channels upright and its upright ones horizontal. */
-export function turned(layer: VegaLiteSpec): VegaLiteSpec {
-  const encoding = Object.entries(layer.encoding as VegaLiteSpec);
+function turned(layer: VegaLiteSpec): VegaLiteSpec {
   const mark = layer.mark as VegaLiteSpec;
+  const encoding = Object.entries(layer.encoding as VegaLiteSpec).map(([name, channel]) => [
+    name.replace(/^[xy](?=2?$|Offset$)/, (axis) => (axis === "x" ? "y" : "x")),
+    channel,
+  ]);
   return {
     ...layer,
     mark: { ...mark, ...(mark.orient !== undefined && { orient: "horizontal" }) },
-    encoding: Object.fromEntries(
-      encoding.map(([name, channel]) => [TURNED[name] ?? name, channel]),
-    ),
+    encoding: Object.fromEntries(encoding) as object,
   };
 }

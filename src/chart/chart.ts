@@ -27,7 +27,7 @@ import {
   type Recipe,
 } from "./options.js";
 import type { ThemeName, VegaLiteSpec } from "../render/theme.js";
-import { setTheme } from "./look.js";
+import { setTheme } from "./series.js";
 import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
 import { vegaLiteChart } from "./vega-lite.js";
@@ -190,21 +190,20 @@ export const chart = {
 };
 
 /** What other libraries and other words call these charts. */
-const GUESSES = {
-  points: "dot",
-  scatter: "dot",
-  circle: "dot",
-  hist: "histogram",
-  columns: "bar",
-  rect: "heatmap",
-  mark: "annotation",
-};
-for (const [guess, name] of Object.entries(GUESSES)) {
-  Object.defineProperty(chart, guess, {
-    get() {
+const GUESSES: readonly (readonly [guesses: string, name: string])[] = [
+  ["points scatter circle", "dot"],
+  ["hist", "histogram"],
+  ["columns", "bar"],
+  ["rect", "heatmap"],
+  ["mark", "annotation"],
+];
+for (const [guesses, name] of GUESSES) {
+  for (const guess of guesses.split(" ")) {
+    const get = () => {
       throw new ProbelabError(`Can't draw with chart.${guess}: it is called chart.${name}.`);
-    },
-  });
+    };
+    Object.defineProperty(chart, guess, { get });
+  }
 }
 
 const KINDS = { line: LINE, area: AREA, bar: BAR, dot: DOT, heatmap: HEATMAP };

@@ -8,26 +8,24 @@ import { isResult, type Result } from "../result/result.js";
 export function resultOf(value: unknown, call: string): Result {
   if (isResult(value)) return value;
   if (isArqueroTable(value)) return resultOfTable(value);
-  const refusal = (what: string, remedy: string): ProbelabError =>
-    new ProbelabError(
-      `Can't ${call === "table" ? `show ${what} as a table` : `draw ${what}`}: ${remedy}.`,
-    );
+  const list: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
+  if (list?.every(isRow)) return resultOfRows(list);
   const question = `${call}(await lab.measurements.counts({ range }))`;
   const ownRows = `${call}([{ t: new Date("2026-05-04"), runs: 12 }])`;
-  if (Array.isArray(value)) {
-    const list: readonly unknown[] = value;
-    const bad = list.find((row) => !isRow(row));
-    if (list.every(isRow)) return resultOfRows(list);
-    const what = isResult(bad) ? "a Result (one chart draws one)" : described(bad);
-    throw refusal(`a list that holds ${what}`, `pass rows, ${ownRows}`);
-  }
-  if (isPromise(value)) {
-    throw refusal("a Promise", `write await before the question, ${question}`);
-  }
-  throw refusal(
-    described(value),
-    `pass a Result, as lab's questions give it, ${question}, or rows of your own, ${ownRows}`,
-  );
+  const bad = list?.find((row) => !isRow(row));
+  const [what, remedy] = isPromise(value)
+    ? ["a Promise", `write await before the question, ${question}`]
+    : list
+      ? [
+          `a list that holds ${isResult(bad) ? "a Result (one chart draws one)" : described(bad)}`,
+          `pass rows, ${ownRows}`,
+        ]
+      : [
+          described(value),
+          `pass a Result, as lab's questions give it, ${question}, or rows of your own, ${ownRows}`,
+        ];
+  const action = call === "table" ? `show ${what} as a table` : `draw ${what}`;
+  throw new ProbelabError(`Can't ${action}: ${remedy}.`);
 }
 
 function isRow(value: unknown): value is object {

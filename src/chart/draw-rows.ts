@@ -7,12 +7,11 @@ import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
-import { commonStart } from "./fold-measures.js";
 import { formatInstantIso, label } from "../render/label.js";
 import { takes, type DrawOptions } from "./options.js";
 import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
-import { workTable } from "./work-table.js";
+import { commonStart, workTable } from "./work-table.js";
 
 /** One point to draw. */
 export interface Point {
@@ -107,30 +106,26 @@ export function drawRows(
     );
   }
   const index = new Map(series.map(({ value }, at) => [valueKey(value), at]));
-  const points: Point[] = [];
   const left = { infinite: 0, placeless: 0, low: 0 };
-  for (const [row, value] of xs.entries()) {
+  const points = xs.flatMap((value, row): Point[] => {
     const x = place(value, roles.xKind);
-    if (x === undefined) {
-      left.placeless++;
-      continue;
-    }
-    let y = ys[row] === null || ys[row] === undefined ? NaN : Number(ys[row]);
+    if (x === undefined) left.placeless++;
+    if (x === undefined) return [];
+    const y = toNumber(ys[row]);
+    const below = options.yType === "log" && y <= 0;
     if (y === Infinity || y === -Infinity) left.infinite++;
-    if (options.yType === "log" && y <= 0) {
-      left.low++;
-      y = NaN;
-    }
-    points.push({
-      x,
-      y: Number.isFinite(y) ? y : null,
-      series: index.get(valueKey(keys[row])) ?? 0,
-      ...extent(lows[row], highs[row], options.yType),
-      ...(beside.length > 0 && {
-        beside: Object.fromEntries(beside.map(([field, values]) => [field, values[row] ?? null])),
-      }),
-    });
-  }
+    if (below) left.low++;
+    const others = beside.map(([field, values]) => [field, values[row] ?? null] as const);
+    return [
+      {
+        x,
+        y: Number.isFinite(y) && !below ? y : null,
+        series: index.get(valueKey(keys[row])) ?? 0,
+        ...extent(lows[row], highs[row], options.yType),
+        ...(others.length > 0 && { beside: Object.fromEntries(others) }),
+      },
+    ];
+  });
   const along = seriesDimension(columns, roles.x, xs);
   const isCategory = roles.xKind === "category";
   if (!isCategory) points.sort((a, b) => Number(a.x) - Number(b.x));
@@ -209,16 +204,18 @@ function isUnordered({ dimensions }: ResultColumns, name: string): boolean {
 }
 
 function extent(low: Value, high: Value, yType: DrawOptions["yType"]): Partial<Point> {
-  const ends = [low, high].map((end) => (end === null || end === undefined ? NaN : Number(end)));
-  const [from, until] = ends as [number, number];
-  const drawn = ends.every(Number.isFinite) && (yType !== "log" || from > 0);
+  const [from, until] = [toNumber(low), toNumber(high)];
+  const drawn = Number.isFinite(from) && Number.isFinite(until) && (yType !== "log" || from > 0);
   return drawn ? { low: from, high: until } : {};
+}
+
+function toNumber(value: Value): number {
+  return value === null || value === undefined ? NaN : Number(value);
 }
 
 function place(value: Value, kind: Roles["xKind"]): number | string | undefined {
   if (kind === "category") return value === null || value === undefined ? "(none)" : textOf(value);
-  if (value === null || value === undefined) return undefined;
-  const number = Number(value);
+  const number = toNumber(value);
   return Number.isFinite(number) ? number : undefined;
 }
 
@@ -232,25 +229,17 @@ function sharedPlaces(
 ): string[] {
   const points = kind.name === "dot";
   const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
+  const coded = columns.map((name) => seriesCodes(result.table, name));
   const [xs, ys] = [result.column(x), result.column(y)];
-  // The others hide nothing.
-  const drawn = [...ys.keys()].filter(
-    (row) => place(ys[row], "number") !== undefined && place(xs[row], xKind) !== undefined,
-  );
-  let places = drawn.map(() => 0);
-  for (const name of columns) {
-    const { codes, keys } = seriesCodes(result.table, name);
-    const numbers = new Map<number, number>();
-    places = drawn.map((row, index) => {
-      const pair = (places[index] ?? 0) * keys.length + (codes[row] ?? 0);
-      const known = numbers.get(pair) ?? numbers.size;
-      numbers.set(pair, known);
-      return known;
-    });
-  }
-  const counts = new Uint32Array(drawn.length);
-  for (const at of places) counts[at]!++;
-  const shared = drawn.filter((_, index) => counts[places[index] ?? 0]! > 1);
+  const counts = new Map<number, number>();
+  // Of the codes of all columns one number; rows without a value hide nothing.
+  const places = Array.from(xs, (value, row) => {
+    if (Number.isNaN(toNumber(ys[row])) || place(value, xKind) === undefined) return -1;
+    const at = coded.reduce((all, { codes, keys }) => all * keys.length + (codes[row] ?? 0), 0);
+    counts.set(at, (counts.get(at) ?? 0) + 1);
+    return at;
+  });
+  const shared = [...places.keys()].filter((row) => (counts.get(places[row]!) ?? 0) > 1);
   if (shared.length === 0) return [];
   const number = `${grouped(shared.length)} rows share a place`;
   if (points) return [`${number}: points that hide each other.`];
@@ -258,7 +247,7 @@ function sharedPlaces(
     const same = columns.map((name) => label(name)).join(" and ");
     return [`${number}: the line runs through several values of ${label(y)} at the same ${same}.`];
   }
-  const first = xs[shared[0] ?? 0];
+  const first = xs[shared[0]!];
   const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
   const same = columns.map((name) => JSON.stringify(name)).join(" and ");
   throw new ProbelabError(

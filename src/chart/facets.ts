@@ -11,7 +11,7 @@ import { words } from "../render/label.js";
 import type { DrawOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { checkColumn } from "./roles.js";
-import { chartSeries, seriesDimension } from "./series.js";
+import { chartSeries, seriesDimension, type Series } from "./series.js";
 
 /** More panels can't be taken in. */
 const MOST_PANELS = 12;
@@ -23,18 +23,16 @@ const NAME_SIZE = 11;
 const LABELS = 40;
 const BETWEEN = 64;
 
-/** One value's part of a Result, and how it is drawn. */
-interface Panel {
-  readonly name: string;
-  readonly value: Value;
-  readonly drawing: Drawing;
+/** One value's part of a Result. */
+interface Part extends Series {
+  readonly result: Result;
 }
 
 /** What all panels of a chart draw, and each of them. */
 export interface Panels {
   /** The points of all, for titles, descriptions and common axes. */
   readonly all: Drawing;
-  readonly each: readonly Panel[];
+  readonly each: readonly { readonly name: string; readonly drawing: Drawing }[];
   readonly sentences: readonly string[];
 }
 
@@ -46,13 +44,12 @@ export function facetDrawings(
 ): Panels {
   checkColumn(result.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const parts = partsOf(result, facet);
-  const most = Math.floor(MOST_ROWS / Math.min(MOST_PANELS, parts.length));
-  const drawn = largest(parts, options.y).map(({ name, value, part }) => ({
-    name,
-    value,
-    drawing: drawRows(part, kind, options, most),
+  const shown = largest(parts, options.y);
+  const most = Math.floor(MOST_ROWS / Math.max(1, shown.length));
+  const drawings = shown.map((part) => ({
+    ...drawRows(part.result, kind, options, most),
+    panel: part.value,
   }));
-  const drawings = drawn.map(({ drawing }) => drawing);
   const [first] = drawings;
   if (first === undefined) {
     const drawing = drawRows(result, kind, { ...options, color: facet });
@@ -64,9 +61,10 @@ export function facetDrawings(
       `Can't draw panels by ${[...steps].join(" and by ")} beside each other: ask with a coarser every, of which all panels fit one chart.`,
     );
   }
-  const values = drawings.flatMap(({ series }) => series.map(({ value }) => value));
+  const found = drawings.flatMap(({ series }) => series);
+  const values = found.map(({ value }) => value);
   // Series of several columns have no dimension of their own.
-  const rest = drawings.flatMap(({ series }) => series).find(({ other }) => other)?.value;
+  const rest = found.find(({ other }) => other)?.value;
   const dimension = seriesDimension(result.origin.columns, first.seriesName, values) ?? {
     order: [],
     ...(typeof rest === "string" && { other: rest }),
@@ -83,70 +81,59 @@ export function facetDrawings(
   }));
   const xs = [...new Set(drawings.flatMap((drawing) => drawing.xs))];
   if (first.roles.xKind !== "category") xs.sort((a, b) => Number(a) - Number(b));
-  const joined: Drawing = {
-    ...first,
+  const all = (of: readonly Drawing[]): Drawing => ({
+    ...of[0]!,
     series,
     xs,
-    points: aligned.flatMap(({ points }) => points),
-    incomplete: new Set(drawings.flatMap(({ incomplete }) => [...incomplete])),
+    points: of.flatMap(({ points }) => points),
+    incomplete: new Set(of.flatMap(({ incomplete }) => [...incomplete])),
     sentences: [...new Set(drawings.flatMap(({ sentences }) => sentences))],
-  };
+  });
   // Categories stand in one order in all panels.
-  const ordered = kind.order?.(joined, options) ?? xs;
-  const arranged = aligned.map((drawing, at) => {
-    const own = { ...drawing, xs: ordered, panel: drawn[at]!.value };
+  const ordered = kind.order?.(all(aligned), options) ?? xs;
+  const arranged = aligned.map((drawing) => {
+    const own = { ...drawing, xs: ordered };
     return kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
   });
   return {
-    all: {
-      ...joined,
-      roles: arranged[0]!.roles,
-      points: arranged.flatMap(({ points }) => points),
-      xs: ordered,
-    },
-    each: drawn.map(({ name, value }, at) => ({ name, value, drawing: arranged[at]! })),
+    all: { ...all(arranged), xs: ordered },
+    each: arranged.map((drawing, at) => ({ name: shown[at]!.label, drawing })),
     sentences:
-      parts.length > drawn.length
-        ? [`Drawn: ${drawn.length} of ${parts.length} panels by ${words(facet)}, the largest.`]
+      parts.length > shown.length
+        ? [`Drawn: ${shown.length} of ${parts.length} panels by ${words(facet)}, the largest.`]
         : [],
   };
-}
-
-interface Part {
-  readonly name: string;
-  readonly value: Value;
-  readonly part: Result;
-  readonly other: boolean;
 }
 
 /** The rows of each value without its column, in the order of a legend. */
 function partsOf({ table, origin }: Result, facet: string): Part[] {
   const values = columnValues(table, facet);
-  const { dimensions } = origin.columns;
   const others = table.select(table.columnNames().filter((name) => name !== facet));
-  return chartSeries(values, seriesDimension(origin.columns, facet, values), facet).map(
-    ({ value, label, other }) => {
-      const key = valueKey(value);
-      const rows = values.flatMap((each, row) => (valueKey(each ?? null) === key ? [row] : []));
-      const kept = dimensions.filter(({ name }) => name !== facet);
-      const columns = { ...origin.columns, dimensions: kept };
-      const part = new Result(pickRows(others, rows), { ...origin, columns });
-      return { name: label, value, other, part };
-    },
-  );
+  const dimensions = origin.columns.dimensions.filter(({ name }) => name !== facet);
+  const rows = new Map<Value, number[]>();
+  values.forEach((value, row) => {
+    const key = valueKey(value ?? null);
+    const own = rows.get(key) ?? [];
+    if (own.push(row) === 1) rows.set(key, own);
+  });
+  return chartSeries(values, seriesDimension(origin.columns, facet, values), facet).map((one) => {
+    const part = pickRows(others, rows.get(valueKey(one.value)) ?? []);
+    const columns = { ...origin.columns, dimensions };
+    return { ...one, result: new Result(part, { ...origin, columns }) };
+  });
 }
 
 /** The parts with the most in them, in their order; the rest, if there is one, stays. */
 function largest(parts: readonly Part[], y: string | undefined): readonly Part[] {
-  const size = ({ part, other }: Part): number => {
-    const counts = part.origin.columns.measures.filter(({ additive }) => additive);
+  const size = ({ result, other }: Part): number => {
+    const counts = result.origin.columns.measures.filter(({ additive }) => additive);
     const counted = counts.find(({ name }) => name === y) ?? counts[0];
-    const values = counted ? part.column(counted.name) : [];
-    return other ? Infinity : values.reduce<number>((sum, n) => sum + Math.abs(Number(n)), 0);
+    const values: readonly Value[] = counted ? result.column(counted.name) : [];
+    const sum = values.reduce<number>((all, n) => all + Math.abs(Number(n)), 0);
+    return other ? Infinity : sum || result.numRows();
   };
-  const sized = parts.map((part) => ({ part, size: size(part) || part.part.numRows() }));
-  const kept = sized.toSorted((a, b) => b.size - a.size).slice(0, MOST_PANELS);
-  return parts.filter((part) => kept.some((each) => each.part === part));
+  const kept = new Set(parts.toSorted((a, b) => size(b) - size(a)).slice(0, MOST_PANELS));
+  return parts.filter((part) => kept.has(part));
 }
 
 /** How many panels stand beside each other, how large each is, and how far apart. */
@@ -169,21 +156,25 @@ export function panelSize(
   };
 }
 
-/** The spec of panels with `above` pixels of labels over each, beside each other, of their views: one legend, axes labelled at the edges where they are shared. */
+/** Where a panel is among others. */
+export interface Place {
+  readonly columns: number;
+  readonly apart: number;
+  readonly count: number;
+  readonly scales?: "shared" | "own";
+}
+
+/** The spec of panels beside each other, with `above` pixels of labels over each: one legend, axes labelled at the edges where they are shared. */
 export function panelsSpec(
   views: readonly { readonly name: string; readonly view: Frame; readonly layer: VegaLiteSpec[] }[],
-  {
-    columns,
-    apart,
-    above,
-    scales,
-  }: { columns: number; apart: number; above: number; scales?: string },
+  { columns, apart, scales }: Place,
+  above: number,
 ): VegaLiteSpec {
   return {
-    concat: views.map(({ name, view, layer }) => ({
+    concat: views.map(({ name, view: { width, height }, layer }) => ({
       title: { text: name, fontSize: 12, fontWeight: "bold", offset: 6 },
-      width: view.width,
-      height: view.height,
+      width,
+      height,
       layer,
     })),
     // Plots stand in line, whatever stands around them.
@@ -198,28 +189,28 @@ export function panelsSpec(
 export function panelView(
   view: Frame,
   common: Frame,
-  { at, count, columns, scales }: { at: number; count: number; columns: number; scales?: string },
+  at: number,
+  { count, columns, scales }: Place,
 ): Frame {
   if (view.horizontal) return view;
   const shared = scales !== "own";
   const axis = (channel: VegaLiteSpec): VegaLiteSpec => channel.axis as VegaLiteSpec;
-  const { title, labelExpr, tickCount, values } = axis(shared ? common.y : view.y);
+  const { title, labelExpr, format, tickCount } = axis(shared ? common.y : view.y);
   const first = at % columns === 0;
-  const last = at + columns >= count;
   return {
     ...view,
-    x: { ...view.x, axis: { ...axis(view.x), ...(!last && { title: null }) } },
+    x: { ...view.x, axis: { ...axis(view.x), ...(at + columns < count && { title: null }) } },
     y: {
       ...view.y,
       axis: {
         title: first ? title : null,
         titleLimit: view.height,
-        labelExpr,
+        ...(format === undefined ? { labelExpr } : { format }),
         labelFlush: true,
         domain: false,
         ticks: false,
         labelPadding: 6,
-        ...(values !== undefined ? { values } : { tickCount }),
+        tickCount,
         ...(shared && !first && { labels: false }),
       },
     },

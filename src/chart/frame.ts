@@ -3,6 +3,7 @@ import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
 import {
   categoryLabels,
+  edgesChannel,
   horizontalChannels,
   measureTitle,
   xChannel,
@@ -13,9 +14,8 @@ import type { Drawing, Point } from "./draw-rows.js";
 import { formatInstantIso, heading, words } from "../render/label.js";
 import type { Annotation, DrawOptions, FlatOptions } from "./options.js";
 import type { Theme, VegaLiteSpec } from "../render/theme.js";
-import { seriesColors, themeOf } from "./look.js";
 import type { Kind } from "./roles.js";
-import { seriesShapes } from "./series.js";
+import { seriesColors, seriesShapes, themeOf } from "./series.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { zoneExpression } from "./ticks.js";
 
@@ -26,7 +26,7 @@ export interface ChartKind extends Kind {
   /** The look of incomplete buckets: `dashed`. */
   readonly faded: string;
   /** The end of its last bar along x, for a kind that is wider than its points. */
-  end?(this: void, drawing: Drawing, timeZone: string, options: DrawOptions): number | undefined;
+  end?(this: void, drawing: Drawing, timeZone: string): number | undefined;
   /** The Result that it draws in place of the one given. */
   prepare?(
     this: void,
@@ -129,10 +129,9 @@ export function frame(
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
     ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
-  const x = titled(
-    { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined, along) },
-    options.xLabel,
-  );
+  const plain = xChannel(drawing, domain, timeZone, width, end !== undefined, along);
+  const placed = options.edges ? edgesChannel(plain, options.edges) : plain;
+  const x = titled({ field: fields.x, ...placed }, options.xLabel);
   const y = { field: fields.y, ...yChannel(drawing, options, height) };
   return {
     drawing,
@@ -222,20 +221,19 @@ export function splitEdges({ points, xs, incomplete }: Drawing): {
   readonly after: readonly Point[];
 } {
   if (incomplete.size === 0) return { whole: points, before: [], after: [] };
-  const first = xs.findIndex((x) => !incomplete.has(x));
-  const last = xs.findLastIndex((x) => !incomplete.has(x));
+  const [first, last] = [
+    xs.findIndex((x) => !incomplete.has(x)),
+    xs.findLastIndex((x) => !incomplete.has(x)),
+  ];
   if (first < 0) return { whole: [], before: points, after: [] };
   const at = new Map(xs.map((x, index) => [x, index]));
   const within = (from: number, to: number): Point[] =>
-    points.filter(({ x }) => {
-      const index = at.get(x) ?? -1;
-      return index >= from && index <= to;
-    });
-  return {
-    whole: within(first, last),
-    before: first > 0 ? within(0, first) : [],
-    after: last < xs.length - 1 ? within(last, xs.length - 1) : [],
-  };
+    from === to
+      ? []
+      : points.filter(({ x }) => Number(at.get(x)) >= from && Number(at.get(x)) <= to);
+  const end = xs.length - 1;
+  const whole = points.filter(({ x }) => Number(at.get(x)) >= first && Number(at.get(x)) <= last);
+  return { whole, before: within(0, first), after: within(last, end) };
 }
 
 /** The interval of each point as a line from end to end, drawn above its mark. */
@@ -257,22 +255,11 @@ export function intervalLayer(
   ];
 }
 
-// Names that the specs add, and that JavaScript objects already have.
-const TAKEN = [
-  "rank",
-  "begin",
-  "middle",
-  "end",
-  "incomplete",
-  "other",
-  "time",
-  "label",
-  "rows",
-  "when",
-];
+// Names that the specs add.
+const TAKEN = "rank begin middle end incomplete other time label rows when".split(" ");
 
 // Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
-// objects. A name made of letters, digits and _ stays.
+// objects. A name made of letters, digits and _ stays, but for those that objects already have.
 function specFields({ roles, seriesName, ends = ["low", "high"] }: Drawing): Frame["fields"] {
   const used = new Set(TAKEN);
   const safe = (name: string): string => {
@@ -302,7 +289,7 @@ function tooltipChannel(
   drawing: Drawing,
   fields: Frame["fields"],
   timeZone: string,
-  { yFormat }: DrawOptions,
+  { yFormat, edges }: DrawOptions,
 ): VegaLiteSpec[] {
   const { roles, points, ends } = drawing;
   const values = points.map(({ y }) => y ?? 0);
@@ -313,7 +300,7 @@ function tooltipChannel(
       ? { field: "when", type: "nominal", title: `${x} (${timeZone})` }
       : { field: fields.x, type: roles.xKind === "number" ? "quantitative" : "nominal", title: x };
   return [
-    along,
+    ...(edges ? [] : [along]),
     ...(fields.series === undefined
       ? []
       : [{ field: fields.series, type: "nominal", title: seriesTitle(roles) }]),
@@ -367,12 +354,8 @@ function whenExpression(
   if (roles.xKind !== "time") return undefined;
   const unit = every && stepOf(every).unit;
   const seconds = every === undefined && xs.some((x) => Number(x) % 60_000 !== 0);
-  const clock =
-    unit === "second" || seconds
-      ? " %H:%M:%S"
-      : unit === undefined || unit === "minute" || unit === "hour"
-        ? " %H:%M"
-        : "";
+  const clock = unit === undefined || unit === "minute" || unit === "hour" ? " %H:%M" : "";
+  const format = `%Y-%m-%d${unit === "second" || seconds ? " %H:%M:%S" : clock}`;
   const instant = `toDate(datum.from || datum[${JSON.stringify(fields.x)}])`;
-  return zoneExpression(instant, `%Y-%m-%d${clock}`, timeZone, domain);
+  return zoneExpression(instant, format, timeZone, domain);
 }

@@ -8,12 +8,11 @@ import { formatInstantIso } from "../render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { list } from "./roles.js";
-import { bucketEnds, lastEnd } from "./steps.js";
+import { bucketEnds, lastEnd } from "./stack.js";
 import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
-const CELL = { width: 34, height: 20 } as const;
-const [NARROWEST, WIDEST] = [560, 1000];
+const CELL = { width: 34, height: 20, least: 560, most: 1000 } as const;
 const MOST_LINES = 60;
 
 const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
@@ -30,14 +29,11 @@ export const HEATMAP: ChartKind = {
   sized: true,
   categories: true,
   mostSeries: MOST_LINES,
-  end: (drawing, timeZone) =>
-    drawing.roles.xKind === "category" || drawing.xs.length === 0
-      ? undefined
-      : lastEnd(bucketEnds(drawing, timeZone, "a heat map")),
+  end: (drawing, timeZone) => lastEnd(drawing, timeZone, "a heat map"),
   size: ({ xs, series, roles }) => ({
     height: Math.max(60, series.length * CELL.height),
     ...(roles.xKind === "category" && {
-      width: Math.min(WIDEST, Math.max(NARROWEST, xs.length * CELL.width)),
+      width: Math.min(CELL.most, Math.max(CELL.least, xs.length * CELL.width)),
     }),
   }),
   prepare,
@@ -62,14 +58,9 @@ function prepare(
       `Can't draw a heat map with ${list([up])} as x and as y: pass two columns of ${list(result.columnNames())}.`,
     );
   }
-  const options = {
-    ...look,
-    ...(along !== undefined && { x: along }),
-    ...(typeof color === "string" && { y: color }),
-    ...(format !== undefined && { yFormat: format }),
-    ...(typeof up === "string" && { color: up }),
-  };
-  return { result, options };
+  const given = { x: along, y: color, yFormat: format, color: up };
+  const known = Object.entries(given).filter(([, value]) => typeof value === "string");
+  return { result, options: { ...look, ...Object.fromEntries(known) } };
 }
 
 /**

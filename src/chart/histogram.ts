@@ -1,15 +1,14 @@
 import { ProbelabError } from "../base/error.js";
 import { columnValues, newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
-import type { MeasureColumn } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
+import { BAR } from "./bar.js";
 import type { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import type { Point } from "./draw-rows.js";
-import { pointsBySeries, specRow, type ChartKind, type Frame } from "./frame.js";
+import type { ChartKind } from "./frame.js";
+import { LINE } from "./line.js";
 import { lowered, words } from "../render/label.js";
 import type { FlatOptions, HistogramChartOptions } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
 import { resultChart } from "./result-chart.js";
 import { chartRoles, list } from "./roles.js";
 import { addedUpSentence, refuseToAddUp } from "./work-table.js";
@@ -17,200 +16,125 @@ import { addedUpSentence, refuseToAddUp } from "./work-table.js";
 const number = (value: number): string =>
   value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
 
-/** The bins of a Result: all edges, ascending. */
-interface Bins {
-  readonly edges: readonly number[];
-  /** What is in them: `Run duration`. */
-  readonly label: string;
-  readonly unit: string;
-  readonly cumulative: boolean;
-}
-
-/** A histogram of a Result that has bins; see `chart.histogram`. */
+/**
+ * A histogram of a Result that has bins; see `chart.histogram`. Bins are side by side, each as wide as any
+ * other, whatever their span: their edges are the labels. One group is bars; several are lines of their
+ * shares through the middles of bins; cumulative ones run from edge to edge, where they are exact.
+ */
 export function histogramChart(rows: RowsGiven, options: HistogramChartOptions): Chart {
   const result = resultOf(rows, "chart.histogram");
-  return resultChart(result, histogramKind(binsOf(result, options)), options);
-}
-
-function binsOf(result: Result, { cumulative = false }: HistogramChartOptions): Bins {
   const missing = ["from", "to"].filter((name) => !result.columnNames().includes(name));
   if (missing.length > 0) {
     throw new ProbelabError(
       `Can't draw a histogram of a Result without ${list(missing)}: pass one with a row for each bin, its ends in the columns from and to, chart.histogram(await lab.runs.histogram({ range, column: "duration" })).`,
     );
   }
-  const ends = ["from", "to"].flatMap((name) => result.column(name));
-  const edges = [...new Set(ends.filter((end) => typeof end === "number"))].sort((a, b) => a - b);
-  const known = result.origin.columns.measures.find(({ name }) => name === "from");
-  const label = known?.label.replace(/, from$/, "") ?? "Value";
-  return { edges, label, unit: known?.unit ?? "", cumulative };
-}
-
-/**
- * Bins side by side, each as wide as any other, whatever their span: their edges are the labels.
- * One group is bars; several are outlines of their shares, which can be compared; cumulative ones run
- * from edge to edge, where they are exact.
- */
-function histogramKind(bins: Bins): ChartKind {
-  return {
+  const { cumulative = false, color, facet } = options;
+  const asked = { x: "from", ...(color !== undefined && { color }), ...(facet && { facet }) };
+  const { series } = chartRoles(result, BAR, asked);
+  const several = series.some((name) => name !== facet);
+  const kind: ChartKind = {
+    ...(several || cumulative ? LINE : BAR),
     name: "histogram",
     drawn: "a histogram",
-    title: bins.cumulative ? "Cumulative distribution" : "Histogram",
-    faded: "faded",
+    title: cumulative ? "Cumulative distribution" : "Histogram",
     sized: true,
     categories: false,
-    prepare: (result, options) => prepared(result, options, bins),
-    layers: (frame) => layers(frame, bins),
+    prepare: (of, checked) => prepared(of, checked, kind),
   };
+  return resultChart(result, kind, options);
 }
 
-/** A Result with a row for each bin (or edge) and group, as it is drawn: counts or shares. */
-function prepared(result: Result, options: FlatOptions, bins: Bins) {
-  const { cumulative, label, unit } = bins;
-  const { x: _, cumulative: __, share, y, ...rest } = options;
-  const roles = chartRoles(result, histogramKind(bins), {
-    ...rest,
-    x: "from",
-    ...(typeof y === "string" && { y }),
-  });
-  const shares = share ?? (cumulative || roles.series.length > 0);
+/** A Result with a row for each bin (or edge) and group, as it is drawn: counts or shares, by the places of edges. */
+function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
+  const { x: _, cumulative = false, share, y: __, ...rest } = options;
+  const y = typeof options.y === "string" && { y: options.y };
+  const roles = chartRoles(result, kind, { ...rest, x: "from", ...y });
+  const { series, measure } = roles;
+  const shares = share ?? (cumulative || series.length > 0);
+  const known = result.origin.columns.measures.find(({ name }) => name === "from");
+  const { unit = "" } = known ?? {};
+  const label = known?.label.replace(/, from$/, "") ?? "Value";
   const [from, to, counts] = ["from", "to", roles.y].map((name) => result.column(name));
-  const groups = [...rowsByKey(rowKeys(result.table, [...roles.series, "from", "to"])).values()];
-  const added = groups.length < result.numRows();
-  if (added && !roles.measure?.additive) throw refuseToAddUp(result, roles);
+  const ends = [...from!, ...to!].filter((end) => typeof end === "number");
+  const edges = [...new Set(ends)].sort((a, b) => a - b);
   // A row stands for its bin: all of the same bin and series are added up.
-  const sums = new Map(
-    groups.map((rows) => [rows[0]!, rows.reduce((sum, row) => sum + Number(counts![row] ?? 0), 0)]),
-  );
-  const bySeries = [...rowsByKey(rowKeys(result.table, roles.series)).values()];
-  const drawn = bySeries.flatMap((rows) => {
-    const own = rows.filter((row) => sums.has(row));
-    const total = own.reduce((all, row) => all + sums.get(row)!, 0);
-    const part = (n: number): number => (shares ? n / (total || 1) : n);
-    const inside = own
-      .filter((row) => from![row] !== null && to![row] !== null)
-      .sort((a, b) => Number(from![a]) - Number(from![b]));
-    if (!cumulative) return inside.map((row) => ({ row, x: from![row], y: part(sums.get(row)!) }));
-    let below = own.reduce((all, row) => all + (from![row] === null ? sums.get(row)! : 0), 0);
-    return [
-      ...inside.slice(0, 1).map((row) => ({ row, x: from![row], y: part(below) })),
-      ...inside.map((row) => ({ row, x: to![row], y: part((below += sums.get(row)!)) })),
-    ];
+  const groups = [...rowsByKey(rowKeys(result.table, [...series, "from", "to"])).values()];
+  const added = groups.length < result.numRows();
+  if (added && !measure?.additive) throw refuseToAddUp(result, roles);
+  const all = groups.map((rows) => {
+    const [row = 0] = rows;
+    const sum = rows.reduce((sum, row) => sum + Number(counts![row] ?? 0), 0);
+    return { row, from: from![row], to: to![row], sum };
   });
-  const measured = roles.measure?.label ?? words(roles.y);
+  const total = (some: typeof all): number => some.reduce((sum, bin) => sum + bin.sum, 0);
+  const keys = rowKeys(result.table, series);
+  const drawn = [...rowsByKey(all.map(({ row }) => keys[row]!)).values()].flatMap((own) => {
+    const group = own.map((at) => all[at]!);
+    const whole = shares ? total(group) || 1 : 1;
+    const inside = group
+      .filter((bin) => bin.from !== null && bin.to !== null)
+      .map((bin) => ({ ...bin, x: edges.indexOf(Number(bin.from)), y: bin.sum / whole }))
+      .sort((a, b) => a.x - b.x);
+    // Bars begin at an edge, lines of shares run through the middles.
+    const at = kind.hover === undefined ? 0 : 0.5;
+    if (!cumulative) return inside.map((bin) => ({ ...bin, x: bin.x + at }));
+    let below = total(group.filter((bin) => bin.from === null));
+    return [
+      ...inside.slice(0, 1).map((bin) => ({ ...bin, to: bin.from, y: below / whole })),
+      ...inside.map((bin) => ({ ...bin, x: bin.x + 1, y: (below += bin.sum) / whole })),
+    ].map((bin) => ({ ...bin, from: null }));
+  });
+  const measured = measure?.label ?? words(roles.y);
   const what = shares ? `Share of ${lowered(measured)}` : measured;
   const how = cumulative ? `${what} below` : what;
-  const meaning = (name: string, label: string, unit: string): MeasureColumn => ({
-    name,
-    label,
-    unit,
-    additive: false,
-    missing: "gap",
-  });
-  const by = roles.series.map((name) => words(name)).join(" and ");
+  const by = series.map((name) => words(name)).join(" and ");
   const title = `${how}${cumulative ? " each" : " by"} ${lowered(label)}`;
-  const outside = (ends: readonly Value[]): number =>
-    [...sums].reduce((all, [row, sum]) => all + (ends[row] === null ? sum : 0), 0);
-  const [under, over] = [outside(from!), outside(to!)];
-  const [x, name] = [cumulative ? "below" : "from", shares ? "share" : roles.y];
+  const [under, over] = [
+    total(all.filter((bin) => bin.from === null)),
+    total(all.filter((bin) => bin.to === null)),
+  ];
+  const beyond = `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`;
+  const name = shares ? "share" : roles.y;
+  const beside = cumulative ? ["below"] : ["from", "to"];
+  const column = (one: string): [string, Value[]] => {
+    const values = columnValues(result.table, one);
+    return [one, drawn.map(({ row }) => values[row])];
+  };
   const table = newTable(result.table, [
-    [x, drawn.map((bin) => bin.x)],
-    ...roles.series.map((one): [string, Value[]] => {
-      const values = columnValues(result.table, one);
-      return [one, drawn.map(({ row }) => values[row])];
-    }),
-    [name, drawn.map((bin) => bin.y)],
+    ["bin", drawn.map(({ x }) => x)],
+    ...series.map(column),
+    [name, drawn.map(({ y }) => y)],
+    ...(cumulative ? [] : [["from", drawn.map(({ from }) => from)] as [string, Value[]]]),
+    [beside.at(-1)!, drawn.map(({ to }) => to)],
   ]);
   const { columns, reductions } = result.origin;
+  const plain = { additive: false, missing: "gap" } as const;
+  const counted = shares ? "share" : (measure?.unit ?? "");
   return {
     result: result.with(table, {
       columns: {
-        dimensions: columns.dimensions.filter((each) => roles.series.includes(each.name)),
-        kinds: { [x]: "number", [name]: "number" },
+        dimensions: columns.dimensions.filter((each) => series.includes(each.name)),
+        kinds: { bin: "number", [name]: "number" },
         measures: [
-          meaning(x, label, unit),
-          meaning(name, how, shares ? "share" : (roles.measure?.unit ?? "")),
+          { name: "bin", label, unit, ...plain },
+          { name, label: how, unit: counted, ...plain },
+          ...beside.map((end) => ({ name: end, label: `${label}, ${end}`, unit, ...plain })),
         ],
       },
       reductions: [
         ...reductions,
         ...(added ? [addedUpSentence(result, roles.hidden)] : []),
-        ...(under + over > 0
-          ? [
-              `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`,
-            ]
-          : []),
+        ...(under + over > 0 ? [beyond] : []),
       ],
     }),
     options: {
       ...rest,
-      x,
+      x: "bin",
       y: name,
+      beside,
+      edges: edges.map(number),
       title: options.title ?? (by === "" ? title : `${title}${cumulative ? " by" : " and"} ${by}`),
     },
   };
-}
-
-function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLiteSpec[] {
-  const { drawing, theme, width, y, color, tooltip } = frame;
-  const places = new Map(edges.map((edge, at) => [edge, at]));
-  const place = (x: Point["x"]): number => places.get(Number(x)) ?? -1;
-  const x = {
-    field: "begin",
-    type: "quantitative",
-    scale: { domain: [0, Math.max(1, edges.length - 1)], nice: false, zero: false, padding: 0 },
-    axis: {
-      title: (frame.x.axis as VegaLiteSpec).title,
-      values: [...edges.keys()],
-      labelExpr: `${JSON.stringify(edges.map(number))}[datum.value]`,
-      labelOverlap: true,
-      labelFlush: false,
-      grid: false,
-    },
-  };
-  const row = (point: Point): VegaLiteSpec => {
-    const at = place(point.x);
-    const amount = `${number(edges[at]!)} to ${number(edges[at + 1] ?? Infinity)}`;
-    const upTo = `below ${number(edges[at]!)}`;
-    return {
-      ...specRow(point, frame),
-      begin: at,
-      end: at + 1,
-      bin: `${cumulative ? upTo : amount} ${unit}`.trim(),
-    };
-  };
-  const [, ...values] = tooltip;
-  const hints = [{ field: "bin", type: "nominal", title: label.replace(/["\\]/g, "'") }, ...values];
-  if (drawing.series.length === 0 && !cumulative) {
-    return [
-      {
-        data: { values: drawing.points.map(row) },
-        mark: {
-          type: "bar",
-          orient: "vertical",
-          stroke: theme.background,
-          strokeWidth: width / edges.length > 6 ? 1 : 0,
-        },
-        encoding: { x, x2: { field: "end" }, y: { ...y, stack: null }, color, tooltip: hints },
-      },
-    ];
-  }
-  // An outline ends at the end of its last bin.
-  const rows = [...pointsBySeries(drawing.points).values()].flatMap((own) => [
-    ...own.map(row),
-    ...(cumulative
-      ? []
-      : own.slice(-1).map((last) => ({ ...row(last), begin: place(last.x) + 1 }))),
-  ]);
-  return [
-    {
-      data: { values: rows },
-      mark: {
-        type: "line",
-        strokeWidth: 2,
-        ...(cumulative ? { point: { size: 24 } } : { interpolate: "step-after" }),
-      },
-      encoding: { x, y, color, tooltip: hints },
-    },
-  ];
 }

@@ -87,8 +87,6 @@ export interface LineOptions<C extends string = string> extends ChartOptions<C> 
 export interface AreaOptions<C extends string = string> extends ChartOptions<C> {
   /** Whether series add up to their sum (default), or to 100 % at each x. */
   readonly stack?: "sum" | "normalize";
-  /** Whether a value is drawn as a step over its bucket; default true for what is counted by bucket, else false. */
-  readonly steps?: boolean;
 }
 
 /** Options of `chart.bar`. */
@@ -154,7 +152,6 @@ export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram"
 /** Options of any kind of chart, as an analyst writes them. */
 export type GivenOptions = ChartOptions &
   Pick<LineOptions, "band"> &
-  Pick<AreaOptions, "steps"> &
   Pick<HistogramChartOptions, "cumulative" | "share"> &
   Pick<BarOptions, "stack" | "horizontal" | "sort" | "other" | "interval"> &
   Pick<HeatmapOptions, "format">;
@@ -178,6 +175,8 @@ export interface DrawOptions extends Omit<FlatOptions, "y" | "color"> {
   readonly beside?: readonly string[];
   /** The one of them that is written at the end of each horizontal bar. */
   readonly text?: string;
+  /** The labels of the places 0, 1, 2 … along x, where these are edges of bins, which `beside` holds. */
+  readonly edges?: readonly string[];
 }
 
 /** How a chart was made: of a Result by its kind with options, by an analyst's own spec, as linked views, or of a finding. */
@@ -200,7 +199,7 @@ export interface ChangeRecord {
   readonly measure?: string;
 }
 
-const isText = (value: unknown): boolean => typeof value === "string";
+const isText = (value: unknown): value is string => typeof value === "string";
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
 const isEnds = (value: unknown): boolean => isTexts(value) && (value as unknown[]).length === 2;
@@ -208,15 +207,13 @@ const isPixels = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) >= 50 && Number(value) <= 4000;
 // The grammar of https://d3js.org/d3-format: what it can't read ends the drawing.
 const FORMAT = /^(?:[^{}]?[<>=^])?[-+( ]?[$#]?0?\d{0,2},?(?:\.\d{1,2})?~?[%bcdefgnoprsxX]?$/;
-
-const isColor = (value: unknown): boolean =>
-  isText(value) && /^(#[\da-f]{3,8}|[a-z]+|(rgb|hsl)a?\([\d\s,.%/]+\))$/i.test(String(value));
+const COLOR = /^(#[\da-f]{3,8}|[a-z]+|(rgb|hsl)a?\([\d\s,.%/]+\))$/i;
 
 const text: Rule = { fits: isText, pass: "a text" };
 const column: Rule = { fits: isText, pass: "the name of a column" };
 const pixels: Rule = { fits: isPixels, pass: "a whole number of pixels from 50 to 4000" };
 const format: Rule = {
-  fits: (value) => isText(value) && FORMAT.test(String(value)),
+  fits: (value) => isText(value) && FORMAT.test(value),
   pass: 'a format of numbers, ".1f", ",d", ".2%" or "~s"',
 };
 const oneOf = (...values: readonly unknown[]): Rule => ({
@@ -249,7 +246,8 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     kinds: GRAPHS,
   },
   colors: {
-    fits: (value) => isPlain(value) && Object.values(value as object).every(isColor),
+    fits: (value) =>
+      isPlain(value) && Object.values(value).every((name) => isText(name) && COLOR.test(name)),
     pass: 'names with colors of CSS, { "3.10.0": "#d55e00" }',
     kinds: GRAPHS,
   },
@@ -263,7 +261,6 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     pass: 'the columns of its two ends, ["low", "high"], or null for none',
     kinds: ["bar", "dot"],
   },
-  steps: { ...flag, kinds: ["area"] },
   stack: { ...oneOf("sum", "normalize", false), kinds: ["area", "bar"] },
   horizontal: { ...flag, kinds: ["bar"] },
   sort: { ...oneOf("value", "given"), kinds: ["bar"] },
@@ -279,9 +276,7 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
   },
   reference: {
     fits: (value) =>
-      isPlain(value) &&
-      Number.isFinite((value as { value?: unknown }).value) &&
-      isText((value as { label?: unknown }).label ?? ""),
+      isPlain(value) && Number.isFinite(value["value"]) && isText(value["label"] ?? ""),
     pass: 'a number with its label, { value: 600, label: "10 minutes" }',
     kinds: PLOTS,
   },
@@ -290,11 +285,7 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
   subtitle: { ...text, kinds: [...PICTURES, "explore"] },
   width: { ...pixels, kinds: PICTURES },
   height: { ...pixels, kinds: PICTURES },
-  theme: {
-    fits: (value) => isText(value) && Object.hasOwn(THEMES, String(value)),
-    pass: '"light" or "dark"',
-    kinds: [...PICTURES, "explore"],
-  },
+  theme: { ...oneOf(...Object.keys(THEMES)), kinds: [...PICTURES, "explore"] },
 };
 // Where these are columns of another number than in other kinds.
 const OWN: Partial<Record<Taker, Readonly<Record<string, Rule>>>> = {
@@ -319,32 +310,29 @@ export function checkChartOptions(
   action = "draw a chart",
 ): FlatOptions {
   const rules = Object.entries(OPTIONS).filter(([, { kinds }]) => kinds.includes(kind));
-  const flat = isPlain(given)
-    ? Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
-        /^[xy]$/.test(name) && isPlain(value)
-          ? Object.entries(value as object).map(([part, inner]: [string, unknown]) => [
-              part === "value" ? name : `${name}.${part}`,
-              inner,
-            ])
-          : [[name, value]],
-      )
-    : undefined;
-  const checked = (flat ? Object.fromEntries(flat) : given) as Record<string, unknown>;
-  checkOptions(checked, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
-  return Object.fromEntries(
-    Object.entries(checked).map(([name, value]) => [
-      name.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
+  const flat = Object.entries(isPlain(given) ? given : {}).flatMap(([name, value]) =>
+    /^[xy]$/.test(name) && isPlain(value)
+      ? Object.entries(value).map(([part, inner]): [string, unknown] => [
+          part === "value" ? name : `${name}.${part}`,
+          inner,
+        ])
+      : [[name, value] as [string, unknown]],
   );
+  const checked = isPlain(given) ? Object.fromEntries(flat) : given;
+  checkOptions(checked, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
+  const joined = flat.map(([name, value]) => [
+    name.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ]);
+  return Object.fromEntries(joined) as FlatOptions;
 }
 
-function isPlain(value: unknown): boolean {
+function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isAnnotation(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const { time, end = time, label } = value as Readonly<Record<string, unknown>>;
+  if (!isPlain(value)) return false;
+  const { time, end = time, label } = value;
   return [time, end].every((at) => types.isDate(at) && Number.isFinite(+at)) && isText(label);
 }

@@ -1,28 +1,28 @@
 import { ProbelabError } from "../base/error.js";
+import { cleanText } from "../base/text.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
+import type { Panels } from "../render/fluid.js";
+import { label, wrap } from "../render/label.js";
+import { originRecord } from "../render/origin.js";
+import type { ChartRows } from "../render/save.js";
+import { SCHEMA, themeConfig, type ThemeName, type VegaLiteSpec } from "../render/theme.js";
 import { annotationLayers } from "./annotations.js";
+import { namesWidth } from "./axes.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { facetDrawings, panelSize, panelsSpec, panelView } from "./facets.js";
-import { foldMeasures } from "./fold-measures.js";
-import { namesWidth } from "./axes.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
-import type { Panels } from "../render/fluid.js";
-import { label, wrap } from "../render/label.js";
-import { cleanText } from "../base/text.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
-import { type VegaLiteSpec, SCHEMA, themeConfig, type ThemeName } from "../render/theme.js";
-import { themeOf, usualTheme } from "./look.js";
-import { originRecord } from "../render/origin.js";
-import type { ChartRows } from "../render/save.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
-import { chartSeries } from "./series.js";
+import { chartSeries, themeOf, usualTheme } from "./series.js";
+import { foldMeasures } from "./work-table.js";
 
 const NO_DATA_SIZE = 13;
 const NO_DATA_LINE = 18;
+const LEGEND = 90;
 
 /** A chart of a Result. @throws ProbelabError where it can't be drawn truthfully. */
 export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions): Chart {
@@ -69,12 +69,7 @@ export function drawnResult(
   }
   const { origin } = result;
   const drawn = options.facet === undefined ? alone : inPanels;
-  const { drawing, named, body, hovered, sentences, widest, panels, horizontal, rows } = drawn(
-    result,
-    kind,
-    options,
-  );
-  const title = options.title ?? said?.title(named) ?? titleSentence(named);
+  const { drawing, named, views, sentences, ...picture } = drawn(result, kind, options);
   // A finding's title says what it is over.
   const spanned = said !== undefined && options.title === undefined;
   const told = chartSentences(drawing, origin, spanned, kind.faded, [
@@ -83,32 +78,34 @@ export function drawnResult(
     ...(kind.notes?.(drawing, origin) ?? []),
     ...(options.yZero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
+  const lines = said?.lines(picture.widest) ?? [];
   const spec = wholeSpec(origin, {
-    title,
-    widest,
+    ...picture,
+    title: options.title ?? said?.title(named) ?? titleSentence(named, picture.widest),
     theme: options.theme,
-    subtitle: [options.subtitle ?? "", (said?.lines(widest) ?? []).join(" "), told.join(" ")],
+    subtitle: [options.subtitle ?? "", lines.join(" "), told.join(" ")],
     described: (text) =>
       said
         ? cleanText(`${text}. ${said.sentence}`, 4_000)
         : describe(drawing, origin, text, kind.title, told),
     reductions: [...(said?.told ?? []), ...drawing.sentences, ...sentences],
-    body,
-    bounds: horizontal,
-    ...(panels && { panels }),
   });
-  const live = (file: VegaLiteSpec): VegaLiteSpec => withHover(file, kind, hovered);
-  return { spec, rows, live, colors: hovered[0]!.view.colors };
+  return {
+    spec,
+    rows: picture.rows,
+    live: (file) => withHover(file, kind, views),
+    colors: views[0]!.view.colors,
+  };
 }
 
 /** A view, and the number of layers that its kind made; annotations, with tooltips of their own, come after them. */
-interface HoverView {
+interface DrawnView {
   readonly view: Frame;
   readonly layers: number;
 }
 
 /** A spec with the layers that only a pointer meets. */
-function withHover(spec: VegaLiteSpec, kind: ChartKind, views: readonly HoverView[]): VegaLiteSpec {
+function withHover(spec: VegaLiteSpec, kind: ChartKind, views: readonly DrawnView[]): VegaLiteSpec {
   const hovered = (plot: VegaLiteSpec, at: number): VegaLiteSpec => {
     const { view, layers } = views[at]!;
     const known = view.drawing.points.some(({ y }) => y !== null);
@@ -136,32 +133,33 @@ function withLegend(spec: VegaLiteSpec, series: string | undefined): VegaLiteSpe
     const params = bound ? {} : { params: [{ name: param, select, bind: "legend" }] };
     bound = true;
     const faded = { condition: { param, value: opacity }, value: 0.15 * opacity };
-    return {
-      ...layer,
-      ...params,
-      encoding: { ...(layer["encoding"] as object), opacity: faded },
-    };
+    const encoding = { ...(layer["encoding"] as object), opacity: faded };
+    return { ...layer, ...params, encoding };
   };
   return { ...spec, layer: (spec["layer"] as VegaLiteSpec[]).map(fading) };
 }
 
-/** Title, texts and theme around the plots of a picture. */
-interface Around {
-  readonly title: string;
-  /** Paragraphs. */
-  readonly subtitle: readonly string[];
-  /** Pixels of the title's lines. */
+/** The plots of a picture, and what stands around them. */
+interface Picture {
+  /** Pixels of the title's lines: it may reach over the legend. */
   readonly widest: number;
-  readonly theme: ThemeName | undefined;
-  /** Its description, of its whole title. */
-  described(this: void, title: string): string;
-  /** Rows and values that were left out, a sentence each. */
-  readonly reductions: readonly string[];
   /** Whether the title is aligned with the names left of the plot. */
   readonly bounds?: boolean;
   /** Widths of its views, but for that of the title's lines. */
   readonly panels?: Omit<Panels, "lines">;
   readonly body: VegaLiteSpec;
+}
+
+/** Title, texts and theme of a picture. */
+interface Around extends Picture {
+  readonly title: string;
+  /** Paragraphs. */
+  readonly subtitle: readonly string[];
+  readonly theme: ThemeName | undefined;
+  /** Its description, of its whole title. */
+  described(this: void, title: string): string;
+  /** Rows and values that were left out, a sentence each. */
+  readonly reductions: readonly string[];
 }
 
 /** A whole specification. */
@@ -170,6 +168,7 @@ export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
   const theme = themeOf(around.theme);
   const title = cleanText(around.title, 300);
   const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
+  const lines = subtitle.flatMap((text) => wrap([text], widest, 12));
   return {
     $schema: SCHEMA,
     description: around.described(title),
@@ -182,9 +181,7 @@ export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
     padding: 12,
     title: {
       text: wrap([title], widest, 16, 700),
-      ...(subtitle.length > 0 && {
-        subtitle: subtitle.flatMap((text) => wrap([text], widest, 12)),
-      }),
+      ...(lines.length > 0 && { subtitle: lines }),
       ...(bounds && { frame: "bounds" }),
     },
     ...body,
@@ -193,21 +190,14 @@ export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
 }
 
 /** The plot of a chart, or its panels. */
-interface Drawn {
+interface Drawn extends Picture {
   readonly drawing: Drawing;
   /** The same with the panels' column among its series, for the title. */
   readonly named: Drawing;
-  readonly body: VegaLiteSpec;
-  readonly hovered: readonly HoverView[];
+  readonly views: readonly DrawnView[];
   readonly sentences: readonly string[];
-  /** Pixels of the title's lines: it may reach over the legend. */
-  readonly widest: number;
-  readonly panels?: Omit<Panels, "lines">;
-  readonly horizontal: boolean;
   readonly rows: ChartRows;
 }
-
-const LEGEND = 90;
 
 function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const found = drawRows(result, kind, options);
@@ -216,21 +206,24 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const fixed = options.width !== undefined;
   const plot = { ...plotOf(result, drawing, kind, { ...size, ...options }), fixed };
   const own = kind.annotations?.(drawing) ?? [];
-  const annotations = annotationLayers(plot, [...(options.annotations ?? []), ...own]);
-  const view = { ...plot, y: raised(plot.y, annotations.height) };
+  const {
+    layers,
+    height: above,
+    sentences,
+  } = annotationLayers(plot, [...(options.annotations ?? []), ...own]);
+  const view = { ...plot, y: raised(plot.y, above) };
   const { width, height, horizontal, names } = view;
-  const layer = viewLayers(view, kind, annotations.layers, result.origin);
+  const layer = viewLayers(view, kind, layers, result.origin);
+  const legend = drawing.series.length > 0 ? LEGEND : 0;
   return {
     drawing,
     named: drawing,
-    horizontal,
+    bounds: horizontal,
     body: { width, height, layer },
-    hovered: [{ view, layers: layer.length - annotations.layers.length }],
-    sentences: annotations.sentences,
-    widest:
-      width +
-      (horizontal ? namesWidth([...names!.values()]) : drawing.series.length > 0 ? LEGEND : 0),
-    rows: rowsDrawn(drawing),
+    views: [{ view, layers: layer.length - layers.length }],
+    sentences,
+    widest: width + (horizontal ? namesWidth([...names!.values()]) : legend),
+    rows: rowsDrawn(drawing, options),
   };
 }
 
@@ -238,62 +231,53 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
 function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const { facet = "", annotations: given = [], scales } = options;
   const { all, each, sentences } = facetDrawings(result, kind, options);
-  const horizontal = kind.horizontal?.(all, options) ?? false;
-  const { columns, apart, ...size } = panelSize(
-    all,
-    each.length,
-    horizontal,
-    options,
-    kind.columns,
-  );
-  const look = { ...options, ...(horizontal && kind.size?.(all, options)), ...size };
+  const bounds = kind.horizontal?.(all, options) ?? false;
+  const { columns, apart, ...size } = panelSize(all, each.length, bounds, options, kind.columns);
+  const look = { ...options, ...(bounds && kind.size?.(all, options)), ...size };
   const common = plotOf(result, all, kind, look);
   const place = { count: each.length, columns, apart, ...(scales && { scales }) };
   const notes: string[] = [];
   let above = 0;
   const views = each.map(({ name, drawing }, at) => {
-    const view = panelView(plotOf(result, drawing, kind, look), common, { at, ...place });
+    const view = panelView(plotOf(result, drawing, kind, look), common, at, place);
     const own = annotationLayers(view, kind.annotations?.(drawing) ?? []);
     const { layers, sentences: outside } = annotationLayers(view, given);
     notes.push(...outside);
     above = Math.max(above, own.height);
-    // The lines; their labels would hide each other, and stand in the first line's tooltip.
-    const marks = [...layers.slice(0, 1), ...own.layers];
-    const layer = viewLayers(view, kind, marks, result.origin);
-    return { name, view, layer, layers: layer.length - marks.length };
+    // Their labels would hide each other, and stand in the lines' tooltips.
+    const marks = layers.filter(({ mark }) => (mark as VegaLiteSpec)["type"] !== "text");
+    const layer = viewLayers(view, kind, [...marks, ...own.layers], result.origin);
+    return { name, view, layer, layers: layer.length - marks.length - own.layers.length };
   });
   const series = [...new Set([...all.roles.series, facet])];
-  const [first] = each;
+  const none = views.length === 0;
+  const height = size.height ?? common.height;
   return {
     drawing: all,
     named: { ...all, series: chartSeries([facet], undefined), roles: { ...all.roles, series } },
-    body:
-      first === undefined
-        ? {
-            ...size,
-            height: size.height ?? common.height,
-            layer: viewLayers(common, kind, [], result.origin),
-          }
-        : panelsSpec(views, { ...place, above }),
-    hovered: views.length > 0 ? views : [{ view: common, layers: 0 }],
+    body: none
+      ? { ...size, height, layer: viewLayers(common, kind, [], result.origin) }
+      : panelsSpec(views, place, above),
+    views: none ? [{ view: common, layers: 0 }] : views,
     sentences: [...sentences, ...new Set(notes)],
     widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
-    ...(views.length > 0 && { panels: { width: size.width, columns, apart } }),
-    horizontal: common.horizontal,
+    ...(!none && { panels: { width: size.width, columns, apart } }),
+    bounds,
     rows: {
-      names: [facet, ...rowsDrawn(all).names],
-      rows: each.flatMap(({ value, drawing }) =>
-        rowsDrawn(drawing).rows.map((row) => [value, ...row]),
+      names: [facet, ...rowsDrawn(all, options).names],
+      rows: each.flatMap(({ drawing }) =>
+        rowsDrawn(drawing, options).rows.map((row) => [drawing.panel, ...row]),
       ),
     },
   };
 }
 
 function plotOf(result: Result, drawing: Drawing, kind: ChartKind, options: DrawOptions): Frame {
-  const end = kind.end?.(drawing, zoneOf(result.origin), options);
+  const end = kind.end?.(drawing, zoneOf(result.origin));
   return frame(result, drawing, options, end, kind.horizontal?.(drawing, options));
 }
 
+/** The layers of a view; where the Result has no row to draw its axes, and why. */
 function viewLayers(
   view: Frame,
   kind: ChartKind,
@@ -301,12 +285,14 @@ function viewLayers(
   origin: Origin,
 ): VegaLiteSpec[] {
   const { points } = view.drawing;
-  const layers = kind.layers(view);
+  const layers = points.length > 0 ? kind.layers(view) : [];
+  const { x, y } = view;
+  const axes = { data: { values: [] }, mark: "point", encoding: { x, y } };
   return [
-    ...(points.length > 0 && layers.length > 0 ? layers : [axesAlone(view)]),
+    ...(layers.length > 0 ? layers : [axes]),
     ...referenceLayers(view),
     ...annotations,
-    ...(points.some(({ y }) => y !== null) ? [] : [noData(view, origin)]),
+    ...(points.some((point) => point.y !== null) ? [] : [noData(view, origin)]),
   ];
 }
 
@@ -321,50 +307,41 @@ function referenceLayers({ options, theme, horizontal }: Frame): VegaLiteSpec[] 
     encoding: horizontal ? { x: along } : { y: along },
   };
   if (reference.label === undefined) return [line];
-  const text = {
-    data: { values: [{}] },
-    mark: {
-      type: "text",
-      text: label(reference.label, 60),
-      color: theme.text,
-      align: horizontal ? "left" : "right",
-      baseline: "bottom",
-      ...(horizontal ? { dx: 4 } : { dy: -3 }),
-    },
-    encoding: horizontal ? { x: along, y: { value: 0 } } : { x: { value: "width" }, y: along },
+  const mark = {
+    type: "text",
+    text: label(reference.label, 60),
+    color: theme.text,
+    baseline: "bottom",
+    ...(horizontal ? { align: "left", dx: 4 } : { align: "right", dy: -3 }),
   };
-  return [line, text];
+  const end = horizontal ? { x: along, y: { value: 0 } } : { x: { value: "width" }, y: along };
+  return [line, { data: { values: [{}] }, mark, encoding: end }];
 }
 
-/** The rows of a drawing, as a file holds them. */
-function rowsDrawn({ roles, points, series, seriesName }: Drawing): ChartRows {
-  const beside = Object.keys(points[0]?.beside ?? {});
+/** The rows of a drawing, as a file holds them; of bins their edges. */
+function rowsDrawn(
+  { roles, points, series, seriesName }: Drawing,
+  { edges }: DrawOptions,
+): ChartRows {
+  const named = seriesName === undefined ? [] : [seriesName];
+  const others = Object.keys(points[0]?.beside ?? {});
+  const names = others.map((field) => field.slice(1));
   return {
-    names: [
-      roles.x,
-      ...(seriesName === undefined ? [] : [seriesName]),
-      roles.y,
-      ...beside.map((field) => field.slice(1)),
-    ],
-    rows: points.map((point) => [
-      roles.xKind === "time" ? new Date(point.x) : point.x,
-      ...(seriesName === undefined ? [] : [series[point.series]?.value]),
-      point.y,
-      ...beside.map((field) => point.beside?.[field]),
-    ]),
+    names: edges ? [...names, ...named, roles.y] : [roles.x, ...named, roles.y, ...names],
+    rows: points.map((point) => {
+      const value = [...named.map(() => series[point.series]?.value), point.y];
+      const beside = others.map((field) => point.beside?.[field]);
+      const x = roles.xKind === "time" ? new Date(point.x) : point.x;
+      return edges ? [...beside, ...value] : [x, ...value, ...beside];
+    }),
   };
 }
 
 /** The axis with its title above the labels of the annotations. */
 function raised(y: VegaLiteSpec, height: number): VegaLiteSpec {
   if (height === 0) return y;
-  const axis = y.axis as VegaLiteSpec;
-  return { ...y, axis: { ...axis, titleY: Number(axis.titleY) - height } };
-}
-
-/** Where the Result has no row to draw. */
-function axesAlone({ x, y }: Frame): VegaLiteSpec {
-  return { data: { values: [] }, mark: "point", encoding: { x, y } };
+  const axis = y["axis"] as VegaLiteSpec;
+  return { ...y, axis: { ...axis, titleY: Number(axis["titleY"]) - height } };
 }
 
 /** "No data", with the Result's first note as the reason, in the middle of the plot. */

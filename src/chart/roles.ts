@@ -41,40 +41,38 @@ type ColumnKind = "time" | "number" | "text" | "empty";
 export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
   const { dimensions, measures, ...columns } = result.origin.columns;
   const names = result.columnNames();
+  const { x: wantedX, y: wantedY, color, facet, stack } = options;
+  const draw = `draw ${kind.drawn}`;
+  const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}.`);
+  for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, color, facet })) {
+    for (const name of [given ?? []].flat()) checkColumn(names, name, `${draw} with ${option}: `);
+  }
   // A panel's rows may have lost their time.
   const time = names.includes(columns.time?.name ?? "") ? columns.time : undefined;
   const holds = new Map(names.map((name) => [name, columnKind(result, name)]));
   const named = (...kinds: ColumnKind[]): string[] =>
     names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
-  const { x: wantedX, y: wantedY, facet } = options;
-  const { color } = options;
-  const draw = `draw ${kind.drawn}`;
-  const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}`);
-  for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, color, facet })) {
-    for (const name of [given ?? []].flat()) checkColumn(names, name, `${draw} with ${option}: `);
-  }
+  const isCategory = (name = ""): boolean =>
+    name !== time?.name && ["text", "empty"].includes(holds.get(name) ?? "");
   const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = color === null ? [] : color === undefined ? others : [color].flat();
   const alongMeasure = !kind.sized && measures.some(({ name }) => name === meant);
   const grouped = [...(time ? [time.name] : []), ...others];
-  const hidden = alongMeasure
-    ? []
-    : grouped.filter((name) => name !== meant && !shown.includes(name));
-  const free = measures.filter(({ name }) => name !== meant);
-  const main = free.find((measure) => measure.main) ?? free[0];
+  const hidden = grouped.filter((name) => !alongMeasure && name !== meant && !shown.includes(name));
   // What the question is about, unless the chart adds up values that can't be: bars of categories
   // can stand beside each other.
-  const beside = options.stack === false || (options.stack === undefined && isCategory(meant));
-  const stacks = kind.sized && !(kind.categories && beside);
+  const free = measures.filter(({ name }) => name !== meant);
+  const main = free.find((measure) => measure.main) ?? free[0];
+  const beside = stack === false || (stack === undefined && isCategory(meant));
+  const stacks = kind.sized && !(kind.categories && beside) && shown.length > 0;
   const adds = ({ additive, quotient }: MeasureColumn): boolean =>
-    additive ||
-    (!(stacks && shown.length > 0) && quotient?.every((name) => names.includes(name)) === true);
-  const added = (stacks && shown.length > 0) || hidden.length > 0;
+    additive || (!stacks && quotient?.every((name) => names.includes(name)) === true);
+  const added = stacks || hidden.length > 0;
   const instead = added && main && !adds(main) ? free.find(({ additive }) => additive) : main;
   const measured = wantedY ?? (instead ?? main)?.name;
-  const x = meant ?? guessX();
   const numbers = named("number");
+  const x = meant ?? guessX();
   const y = measured ?? numbers.find((name) => name !== x);
   if (x === undefined || y === undefined) {
     const what =
@@ -83,25 +81,29 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
         : x === undefined
           ? `along the axis beside ${list(numbers)}: ask with every: "auto", select a time, a number or a text in the query, or show it with table`
           : `of numbers beside ${JSON.stringify(x)}: pass another one as x, or use chart.bar`;
-    throw refusal(`of a Result with the columns ${list(names)}: it needs a column ${what}.`);
+    throw refusal(`of a Result with the columns ${list(names)}: it needs a column ${what}`);
   }
   if (x === y) {
     throw refusal(
-      `with ${JSON.stringify(x)} as x and as y: pass two columns of ${list(names)}, or leave out x.`,
+      `with ${JSON.stringify(x)} as x and as y: pass two columns of ${list(names)}, or leave out x`,
     );
   }
   if (!["number", "empty"].includes(holds.get(y) ?? "")) {
-    const remedy =
-      numbers.length === 0 ? CONVERT : `pass a column of numbers, such as ${list(numbers)}`;
-    throw refusal(`with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${remedy}.`);
+    const such = `pass a column of numbers, such as ${list(numbers)}`;
+    const remedy = numbers.length === 0 ? CONVERT : such;
+    throw refusal(`with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${remedy}`);
   }
-  const held = x === time?.name ? "time" : holds.get(x);
-  const xKind = isCategory(x) ? "category" : held === "time" ? held : "number";
+  const xKind = isCategory(x)
+    ? "category"
+    : x === time?.name || holds.get(x) === "time"
+      ? "time"
+      : "number";
   if (xKind === "category" && !kind.categories) {
     const along = named("time", "number").filter((name) => name !== x && name !== y);
-    const pass =
-      along.length > 0 ? `pass a column of times or numbers as x, ${list(along)}, or ` : "";
-    throw refusal(`along ${JSON.stringify(x)}, which holds text: ${pass}use chart.bar.`);
+    const pass = `pass a column of times or numbers as x, ${list(along)}, or `;
+    throw refusal(
+      `along ${JSON.stringify(x)}, which holds text: ${along.length > 0 ? pass : ""}use chart.bar`,
+    );
   }
   const guess = dimensions.length === 0 && color === undefined;
   const series = (guess ? named("text") : shown).filter((name) => name !== x);
@@ -117,15 +119,10 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     hidden,
   };
 
-  function isCategory(name: string | undefined): boolean {
-    const held = holds.get(name ?? "");
-    return name !== undefined && name !== time?.name && held !== "time" && held !== "number";
-  }
-
   /** Guesses the column along the axis: a number other than y; for bars text first. */
   function guessX(): string | undefined {
     const text = named("text")[0];
-    const rest = named("number").filter((name) => name !== measured);
+    const rest = numbers.filter((name) => name !== measured);
     // Bars are of values, they don't stand at them.
     const places = kind.categories
       ? rest.filter((name) => !measures.some((each) => each.name === name))
@@ -161,20 +158,16 @@ export function unusedName(taken: readonly string[], wanted: string): string {
 
 /** Kind of all values of a column; `text` where they are of several kinds. */
 function columnKind(result: Result, name: string): ColumnKind {
+  const kinds = new Set<ColumnKind>();
   const column = result.table.getter(name);
-  let kind: ColumnKind = "empty";
-  for (let row = 0; row < result.numRows() && kind !== "text"; row++) {
+  for (let row = 0; row < result.numRows() && kinds.size < 2; row++) {
     const value = column(row) as Value;
     if (value === null || value === undefined) continue;
-    const own =
-      value instanceof Date
-        ? "time"
-        : typeof value === "number" || typeof value === "bigint"
-          ? "number"
-          : "text";
-    kind = kind === "empty" || kind === own ? own : "text";
+    const number = typeof value === "number" || typeof value === "bigint";
+    kinds.add(value instanceof Date ? "time" : number ? "number" : "text");
   }
-  if (kind !== "empty") return kind;
-  const { kinds = {} } = result.origin.columns;
-  return (Object.hasOwn(kinds, name) && kinds[name]) || "empty";
+  const [kind, second] = kinds;
+  if (kind !== undefined) return second === undefined ? kind : "text";
+  const known = result.origin.columns.kinds ?? {};
+  return (Object.hasOwn(known, name) && known[name]) || "empty";
 }

@@ -1,4 +1,5 @@
 import { cleanText, counted, grouped } from "../base/text.js";
+import { textWidth } from "../fonts/shipped-font.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
@@ -7,18 +8,21 @@ import { measureTitle } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { heading, label, words } from "../render/label.js";
 
-/** `Measurements per week by version`. */
-export function titleSentence(drawing: Drawing): string {
+/** `Measurements per week by version`; in fewer words where these are longer than a line. */
+export function titleSentence(drawing: Drawing, width = Infinity): string {
   const { roles, every, series } = drawing;
   const what = roles.measure?.label ?? heading(roles.y);
   const along = roles.xKind === "category" ? words(roles.x) : every;
   const perBucket = roles.measure?.additive === true && every !== undefined;
-  const by = [
-    ...(along === undefined || perBucket ? [] : [along]),
-    ...(series.length > 0 ? roles.series.map((name) => words(name)) : []),
-  ].join(" and ");
-  const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
-  return `${what}${per}${by === "" ? "" : ` by ${by}`}`;
+  const named = series.length > 0 ? roles.series.map((name) => words(name)) : [];
+  const sentence = (parts: readonly string[]): string => {
+    const by = parts.join(" and ");
+    const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
+    return `${what}${per}${by === "" ? "" : ` by ${by}`}`;
+  };
+  const whole = [...(along === undefined || perBucket ? [] : [along]), ...named];
+  const forms = [whole, named, named.slice(0, 1), []].map(sentence);
+  return forms.find((text) => textWidth(text, 16, 700) <= width) ?? what;
 }
 
 /** The filter and the time that were asked for, where known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
@@ -47,7 +51,9 @@ export function chartSentences(
   const { incomplete, points } = drawing;
   const drawn = new Set(points.map(({ x }) => x));
   const edges = [...incomplete].filter((x) => drawn.has(x)).map(Number);
-  const dates = edges.map((x) => formatInstant(new Date(x), zoneOf(origin)));
+  edges.sort((a, b) => a - b);
+  const zone = zoneOf(origin);
+  const dates = edges.map((x) => formatInstant(new Date(x), zone));
   const known = points.some(({ y }) => y !== null);
   const empty = known || origin.notes.length > 0 ? [] : [noDataSentence(origin)];
   // The query has noted incomplete buckets itself; of an empty chart the first note is in the plot.
@@ -57,12 +63,7 @@ export function chartSentences(
   const all = [
     ...(spanned ? [] : spanSentence(origin)),
     ...empty,
-    ...incompleteSentence(
-      drawing,
-      edges.sort((a, b) => a - b),
-      faded,
-      zoneOf(origin),
-    ),
+    ...incompleteSentence(drawing, edges, faded, zone),
     ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
   ];
   return [...new Set(all)];
@@ -78,14 +79,14 @@ function incompleteSentence(
   const [first, last = first] = edges;
   if (first === undefined || last === undefined) return [];
   const noun = every === undefined ? "bucket" : bucketNoun(every, false);
-  const [begins, ends] = [xs[0] === first, xs.at(-1) === last];
+  const place = xs[0] === first ? "first" : xs.at(-1) === last ? "last" : undefined;
   const which =
     edges.length > 1
       ? `first and last ${noun} are`
-      : begins && ends
+      : xs.length === 1
         ? `${noun} is`
-        : begins || ends
-          ? `${begins ? "first" : "last"} ${noun} is`
+        : place !== undefined
+          ? `${place} ${noun} is`
           : `${noun} of ${formatInstant(new Date(first), timeZone)} is`;
   return [`The ${which} incomplete (${faded}).`];
 }

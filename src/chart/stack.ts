@@ -1,6 +1,9 @@
 import { ProbelabError } from "../base/error.js";
-import type { Drawing, Point } from "./draw-rows.js";
+import { MOST_ROWS } from "../base/limits.js";
 import { lowered, words } from "../render/label.js";
+import { buckets, BUCKETS } from "../time/bucket.js";
+import type { Drawing, Point } from "./draw-rows.js";
+import { pointsBySeries } from "./frame.js";
 
 /** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
 export function stacked(drawing: Drawing): Drawing {
@@ -39,18 +42,11 @@ export function shares(drawing: Drawing): Drawing {
   const totals = new Map<Point["x"], number>();
   for (const { x, y } of points) totals.set(x, (totals.get(x) ?? 0) + Number(y));
   const { name, label } = roles.measure ?? { name: roles.y, label: words(roles.y) };
+  const of = `Share of ${lowered(label)}`;
+  const measure = { name, label: of, unit: "share", additive: true, missing: "zero" } as const;
   return {
     ...drawing,
-    roles: {
-      ...roles,
-      measure: {
-        name,
-        label: `Share of ${lowered(label)}`,
-        unit: "share",
-        additive: true,
-        missing: "zero",
-      },
-    },
+    roles: { ...roles, measure },
     points: points.map((point) => ({ ...point, y: Number(point.y) / (totals.get(point.x) || 1) })),
   };
 }
@@ -64,4 +60,65 @@ export function stackOrder(drawing: Drawing): {
   if (last < 1) return { rank: () => ({}), order: {} };
   const order = { field: "rank", type: "quantitative", sort: "ascending" };
   return { rank: ({ series }) => ({ rank: last - series }), order: { order } };
+}
+
+/** Where the bucket of each x ends. @throws ProbelabError for instants that are no buckets. */
+export function bucketEnds(
+  { xs, every, roles }: Drawing,
+  timeZone: string,
+  drawn = "bars",
+): Map<number, number> {
+  const numbers = xs.map(Number);
+  const first = numbers[0] ?? 0;
+  if (every !== undefined) {
+    // The buckets may reach beyond the range that was asked for: they are counted from the data's.
+    const wide = { start: new Date(first), end: new Date((numbers.at(-1) ?? 0) + 1), timeZone };
+    return new Map(buckets(wide, every).map(({ start, end }) => [+start, +end]));
+  }
+  const step = Math.min(...numbers.slice(1).map((x, index) => x - (numbers[index] ?? 0)));
+  const even = numbers.every((x) => Number.isInteger((x - first) / step));
+  if (numbers.length > 1 && !even) {
+    throw new ProbelabError(
+      `Can't draw ${drawn} along ${JSON.stringify(roles.x)}: its values have no common step; group them by time (every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}), or use chart.dot.`,
+    );
+  }
+  return new Map(numbers.map((x) => [x, x + (Number.isFinite(step) ? step : 1)]));
+}
+
+/** Where the last bucket along an axis ends; undefined for categories. */
+export function lastEnd(drawing: Drawing, timeZone: string, drawn = "bars"): number | undefined {
+  if (drawing.roles.xKind === "category" || drawing.xs.length === 0) return undefined;
+  return [...bucketEnds(drawing, timeZone, drawn).values()].at(-1);
+}
+
+/**
+ * Points by which a line of steps ("step-after") holds each value up to the end of its bucket: one more
+ * before each gap and at the end. In a stack a gap is zero, as an area has no hole in the middle.
+ */
+export function stepPoints(
+  points: readonly Point[],
+  ends: ReadonlyMap<number, number>,
+  stacked: boolean,
+): Point[] {
+  const stepped = [...pointsBySeries(points).values()].flatMap((own) =>
+    own.flatMap((point, at) => {
+      const end = ends.get(Number(point.x));
+      const next = own[at + 1];
+      if (point.y === null || end === undefined) return [point];
+      const open = next !== undefined && Number(next.x) > end;
+      if (next !== undefined && !open && next.y !== null) return [point];
+      const after = { ...point, x: end + 1, y: stacked ? 0 : null };
+      return [point, { ...point, x: end, from: Number(point.x) }, ...(open ? [after] : [])];
+    }),
+  );
+  return stepped.sort((a, b) => Number(a.x) - Number(b.x));
+}
+
+/** The ends of the buckets of counts, which are so in all of a bucket, not on the way to the next; undefined for what is drawn as slopes. */
+export function stepEnds(drawing: Drawing, timeZone: string): Map<number, number> | undefined {
+  const { roles, every, xs, series, points } = drawing;
+  if (every === undefined || !roles.measure?.additive || xs.length === 0) return undefined;
+  const ends = bucketEnds(drawing, timeZone, "steps");
+  // Thousands of gaps, narrower than a pixel: steps would need more rows than a chart may have.
+  return stepPoints(points, ends, series.length > 1).length <= MOST_ROWS ? ends : undefined;
 }

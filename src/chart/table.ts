@@ -160,71 +160,62 @@ export function tableModel(
 ): TableModel & { readonly data: ChartRows } {
   const result = sortedBy(given, options.sort);
   const { columns: meaning, reductions, notes } = result.origin;
+  const { time, dimensions, measures } = meaning;
   const names = options.columns ?? result.columnNames();
   if (options.columns?.length === 0) {
     throw new ProbelabError(
       `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames().slice(0, 2))}, or leave columns out for all.`,
     );
   }
-  const scales = barScales(result, options.bars);
   for (const name of names) checkColumn(result.columnNames(), name, "show a table: ");
-  const columnOf = (name: string): string =>
-    meaning.dimensions.find((each) => each.name === name)?.of ?? name;
-  const isDimension = (name: string): boolean =>
-    meaning.dimensions.some((each) => each.name === name);
+  const scales = barScales(result, options.bars);
   const shown = Math.min(options.limit ?? 100, result.numRows());
   const zone = zoneOf(result.origin);
-  const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
-  const every = names.map((name) => result.column(name));
+  const incomplete = new Set(time?.incomplete.map(Number));
+  const held = names.map((name) => result.column(name));
   const columns = names.map((name, index) => {
-    const values = every[index]!;
-    const measure = meaning.measures.find((each) => each.name === name);
-    const isTime = name === meaning.time?.name || values.some((value) => value instanceof Date);
+    const values = held[index]!;
+    const measure = measures.find((each) => each.name === name);
+    const dimension = dimensions.find((each) => each.name === name);
+    const isTime = name === time?.name || values.some((value) => value instanceof Date);
     const number = !isTime && values.some(isNumber);
-    const dimension = isDimension(name);
-    const grouped = measure !== undefined || !(dimension || NAMING.test(name));
-    const share = measure?.unit === "share";
-    const write = number ? numberWriter(values.filter(isNumber), share, grouped) : undefined;
+    const amounts = measure !== undefined || !(dimension || NAMING.test(name));
+    const write = number
+      ? numberWriter(values.filter(isNumber), measure?.unit === "share", amounts)
+      : undefined;
     const scale = scales.get(name);
     const cells = values.slice(0, shown).map((value): TableCell => {
       if (value === null || value === undefined) return { text: dimension ? label(null) : "–" };
       if (value instanceof Date) {
-        const part = name === meaning.time?.name && incomplete.has(value.getTime());
+        const part = name === time?.name && incomplete.has(+value);
         return { text: `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}` };
       }
-      const named = valueWords(columnOf(name), value);
+      const named = valueWords(dimension?.of ?? name, value);
       const text = write && isNumber(named) ? write(named) : label(named, 500);
-      if (scale === undefined) return { text };
-      return { text, bar: scale === 0 ? 0 : Number(value) / scale };
+      const bar = scale !== undefined && { bar: scale === 0 ? 0 : Number(value) / scale };
+      return { text, ...bar };
     });
-    const unit = measure?.unit === "s" ? " (s)" : "";
-    const inZone = isTime ? ` (${zone})` : "";
-    return {
-      title: `${measure === undefined ? heading(name) : label(measure.label)}${unit}${inZone}`,
-      number,
-      cells,
-    };
+    const unit = measure?.unit === "s" ? " (s)" : isTime ? ` (${zone})` : "";
+    const title = measure === undefined ? heading(name) : label(measure.label);
+    return { title: `${title}${unit}`, number, cells };
   });
-  const heads = names.findIndex((name) => name !== meaning.time?.name && !isDimension(name));
+  const groups = [time?.name, ...dimensions.map(({ name }) => name)];
+  const heads = names.findIndex((name) => !groups.includes(name));
   const all = counted(result.numRows(), "row");
-  const rest = result.numRows() - shown;
+  const below = [
+    ...(shown < result.numRows() ? [`${grouped(shown)} of ${all} shown.`] : []),
+    ...(options.caption === undefined ? [] : spanSentence(result.origin)),
+    ...reductions,
+    ...notes,
+  ];
+  const rows = [...Array(shown).keys()];
   return {
     caption: cleanText(options.caption ?? [all, ...originSpan(result.origin)].join(", "), 300),
     columns,
     heads: heads < 0 ? names.length : heads,
-    data: {
-      names,
-      rows: Array.from({ length: shown }, (_, row) => every.map((column) => column[row])),
-    },
-    rows: Array.from({ length: shown }, (_, row) =>
-      columns.map(({ cells }) => cells[row] ?? { text: "" }),
-    ),
-    notes: [
-      ...(rest > 0 ? [`${grouped(shown)} of ${all} shown.`] : []),
-      ...(options.caption === undefined ? [] : spanSentence(result.origin)),
-      ...reductions,
-      ...notes,
-    ].map((note) => cleanText(note, 2_000)),
+    data: { names, rows: rows.map((row) => held.map((column) => column[row])) },
+    rows: rows.map((row) => columns.map(({ cells }) => cells[row]!)),
+    notes: below.map((note) => cleanText(note, 2_000)),
   };
 }
 
@@ -233,26 +224,23 @@ function sortedBy(result: Result, name: string | undefined): Result {
   if (name === undefined) return result;
   checkColumn(result.columnNames(), name, "show a table with sort: ");
   const values = result.column(name);
-  const descending = values.some(isNumber);
-  const rests = result.origin.columns.dimensions.flatMap(({ name: of, other }) =>
-    other === undefined ? [] : [result.column(of).map((value) => value === other)],
-  );
-  const isRest = result.column(name).map((_, row) => rests.some((rest) => rest[row]));
-  const rows = sortedRows([{ name, values }], values.length, descending);
+  const isRest = values.map(() => false);
+  for (const { name: of, other } of result.origin.columns.dimensions) {
+    if (other === undefined) continue;
+    result.column(of).forEach((value, row) => (isRest[row] ||= value === other));
+  }
+  const rows = sortedRows([{ name, values }], values.length, values.some(isNumber));
   const order = [...rows.filter((row) => !isRest[row]), ...rows.filter((row) => isRest[row])];
   return new Result(pickRows(result.table, order), result.origin);
 }
 
 /** The value of a full bar, for each column with bars. */
 function barScales(result: Result, bars: TableOptions["bars"]): Map<string, number> {
-  const groups =
-    bars === true
-      ? result.origin.columns.measures.map(({ name }) => [name])
-      : (bars ?? []).map((group) => [group].flat());
+  const groups = bars === true ? result.origin.columns.measures.map(({ name }) => name) : bars;
   const scales = new Map<string, number>();
-  for (const group of groups) {
+  for (const group of groups ?? []) {
     let largest = 0;
-    for (const name of group) {
+    for (const name of [group].flat()) {
       checkColumn(result.columnNames(), name, "show a table with bars: ");
       for (const value of result.column(name)) {
         if (value === null || value === undefined) continue;
@@ -265,7 +253,7 @@ function barScales(result: Result, bars: TableOptions["bars"]): Map<string, numb
         largest = Math.max(largest, number);
       }
     }
-    for (const name of group) scales.set(name, largest);
+    for (const name of [group].flat()) scales.set(name, largest);
   }
   return scales;
 }

@@ -9,9 +9,9 @@ import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import { themeOf } from "./look.js";
 import { checkColumn } from "./roles.js";
 import { originSpan, spanSentence } from "./sentences.js";
+import { themeOf } from "./series.js";
 
 /** Name of the rows among a spec's datasets. */
 const ROWS = "result";
@@ -20,9 +20,8 @@ const SUCH =
 const VIEWS = ["mark", "spec", "layer", "concat", "hconcat", "vconcat"];
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
-export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
-  const result = resultOf(rows, "chart.vegaLite");
-  const { origin } = result;
+export function vegaLiteChart(of: RowsGiven, given: VegaLiteSpec): Chart {
+  const result = resultOf(of, "chart.vegaLite");
   const names = result.columnNames();
   checkSpec(given, names);
   if (result.numRows() > MOST_ROWS) {
@@ -30,22 +29,20 @@ export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
       `Can't draw ${counted(result.numRows(), "row")} with a Vega-Lite spec, a chart takes fewer than 5,000: aggregate them in the question (every: "auto", by and top; in SQL GROUP BY), or pass downsample(result, { x, y }) for the same line.`,
     );
   }
-  const columns = names.map((name) => result.column(name));
-  const drawn = Array.from({ length: result.numRows() }, (_, row) =>
-    columns.map((column) => column[row]),
-  );
-  const values = drawn.map((row) =>
+  const rows = result.rows().map((row) => names.map((name) => row[name]));
+  const values = rows.map((row) =>
     Object.fromEntries(names.map((name, at) => [name, specValue(row[at])])),
   );
   const { usermeta, config, datasets, title: called, ...own } = inUtc(given) as VegaLiteSpec;
   // Vega-Lite's "container" draws nothing in JupyterLab; left out, screens draw a chart as wide as its place.
   for (const side of ["width", "height"]) if (own[side] === "container") delete own[side];
-  const { title, texts } = titleOf(called, result, Math.max(300, Number(own.width) || 1000));
+  const { title, texts } = titleOf(called, result, Math.max(300, Number(own["width"]) || 1000));
   const text = texts.text.join(" ");
   const theme = themeOf(undefined);
+  const origin = originRecord(result.origin, [], text);
   const spec = {
     $schema: SCHEMA,
-    description: `${text}. ${counted(drawn.length, "row")}.`,
+    description: `${text}. ${counted(rows.length, "row")}.`,
     background: theme.background,
     padding: 12,
     ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
@@ -53,10 +50,10 @@ export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
     title,
     data: { name: ROWS },
     datasets: { ...Object(datasets), [ROWS]: values } as object,
-    usermeta: { ...Object(usermeta), texts, probelab: originRecord(origin, [], text) } as object,
+    usermeta: { ...Object(usermeta), texts, probelab: origin } as object,
     config: merge(themeConfig(theme), config),
   };
-  return new Chart(spec, result, { names, rows: drawn }, { spec: given });
+  return new Chart(spec, result, { names, rows }, { spec: given });
 }
 
 const CLOCK = "year|quarter|month|date|week|day|dayofyear|hours|minutes|seconds|timeFormat";
@@ -99,27 +96,26 @@ function checkSpec(spec: unknown, names: readonly string[]): void {
   }
 }
 
+/** Parts of a spec that hold rows and records, not more of the spec. */
+const DATA = /^(values|datasets|usermeta)$/;
+
 /** All named parts of a spec, at any depth, but for its rows and what null holds. */
 function partsOf(value: unknown): [string, unknown][] {
   if (typeof value !== "object" || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(partsOf);
-  return Object.entries(value).flatMap(([name, inner]): [string, unknown][] =>
-    /^(values|datasets|usermeta)$/.test(name) || inner === null
-      ? []
-      : [[name, inner], ...partsOf(inner)],
-  );
+  return Object.entries(value)
+    .filter(([name, inner]) => !DATA.test(name) && inner !== null)
+    .flatMap(([name, inner]): [string, unknown][] => [[name, inner], ...partsOf(inner)]);
 }
 
 /** The spec with its time units and scales of times in UTC; Vega-Lite's own are in the zone of the reader's machine. */
 function inUtc(part: unknown, name = ""): unknown {
   if (name === "timeUnit" && typeof part === "string") return part.replace(/^(?!utc)/, "utc");
   if (Array.isArray(part)) return part.map((each) => inUtc(each));
-  if (!isObject(part) || /^(values|datasets|usermeta)$/.test(name)) return part;
+  if (!isObject(part) || DATA.test(name)) return part;
+  const unit = (key: string): string => (name === "timeUnit" && key === "unit" ? name : key);
   const inner = Object.fromEntries(
-    Object.entries(part).map(([key, value]) => [
-      key,
-      inUtc(value, name === "timeUnit" && key === "unit" ? name : key),
-    ]),
+    Object.entries(part).map(([key, value]) => [key, inUtc(value, unit(key))]),
   );
   const { type = "timeUnit" in inner ? "temporal" : undefined, scale = {} } = inner;
   const isTime = type === "temporal" && ("field" in inner || "datum" in inner);
@@ -134,9 +130,8 @@ function titleOf(given: unknown, { origin }: Result, width: number) {
     [value ?? []].flat().map((line) => specText(cleanText(textOf(line), 300)));
   const span = text === undefined ? [] : spanSentence(origin);
   const notes = [...span, ...origin.reductions, ...origin.notes].join(" ");
-  const untitled = ["Result", ...originSpan(origin)].join(", ");
   const texts = {
-    text: lines(text ?? untitled),
+    text: lines(text ?? ["Result", ...originSpan(origin)].join(", ")),
     subtitle: [...lines(subtitle), ...(notes === "" ? [] : [notes])],
   };
   const wrapped = texts.subtitle.flatMap((line) => wrap([line], width, 12));
@@ -145,19 +140,15 @@ function titleOf(given: unknown, { origin }: Result, width: number) {
 
 function specValue(value: Value): Json {
   if (value === null || value === undefined) return null;
-  if (value instanceof Date) {
-    return Number.isNaN(value.getTime()) ? null : formatInstantIso(value.getTime());
-  }
+  if (value instanceof Date) return Number.isNaN(+value) ? null : formatInstantIso(+value);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value === "bigint") return Number(value);
-  if (typeof value === "boolean") return value;
-  return cleanText(textOf(value), 1_000);
+  return typeof value === "boolean" ? value : cleanText(textOf(value), 1_000);
 }
 
 /** The theme's config with the spec's own over it. */
 function merge(base: VegaLiteSpec, over: unknown): VegaLiteSpec {
-  if (!isObject(over)) return base;
-  const merged = Object.entries(over).map(([name, value]) => {
+  const merged = Object.entries(isObject(over) ? over : {}).map(([name, value]) => {
     const below = base[name];
     return [name, isObject(below) && isObject(value) ? { ...below, ...value } : value] as const;
   });

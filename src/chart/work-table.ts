@@ -1,10 +1,12 @@
 import { ProbelabError } from "../base/error.js";
-import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { columnValues, newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { columnsPlural, valueWords } from "../result/column-words.js";
+import type { MeasureColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { bucketNoun } from "../time/step.js";
 import { label, uniqueLabels } from "../render/label.js";
-import { list, unusedName, type Roles } from "./roles.js";
+import type { DrawOptions, FlatOptions } from "./options.js";
+import { chartRoles, checkColumn, list, unusedName, type Kind, type Roles } from "./roles.js";
 
 /** A Result whose rows have one series column at most, and one row per x and series. */
 export interface Work {
@@ -82,34 +84,102 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
     result.origin.columns.dimensions.find((dimension) => dimension.name === name),
   );
   const keys = rowKeys(result.table, series);
-  const found = [...new Map(keys.map((key, row) => [key, row]))].map(([key, row]) => {
-    const values = columns.map((column) => column[row] ?? null);
+  const found = [...rowsByKey(keys)].map(([key, [row]]) => {
+    const values = columns.map((column) => column[row!] ?? null);
     const rank = values.map((value, at) => {
       const place = dimensions[at]?.order.indexOf(value as string | null) ?? -1;
       return place < 0 ? Infinity : place;
     });
     const other = values.every((value, at) => value !== null && value === dimensions[at]?.other);
-    return { key, values, rank, other };
+    const names = values.map((value, at) =>
+      label(valueWords(dimensions[at]?.of ?? series[at] ?? "", value)),
+    );
+    return { key, rank, other, text: other ? names[0]! : names.join(" · ") };
   });
-  const labels = uniqueLabels(
-    found.map(({ values, other }) =>
-      (other ? values.slice(0, 1) : values)
-        .map((value, at) => label(valueWords(dimensions[at]?.of ?? series[at] ?? "", value)))
-        .join(" · "),
-    ),
-  );
-  const texts = new Map(found.map(({ key }, index) => [key, labels[index] ?? key]));
-  const text = ({ key }: { key: string }): string => texts.get(key) ?? key;
+  const labels = uniqueLabels(found.map(({ text }) => text));
+  const texts = new Map(found.map(({ key }, index) => [key, labels[index]!]));
   found.sort((a, b) => {
     const at = a.rank.findIndex((rank, index) => rank !== b.rank[index]);
     return at < 0 ? 0 : (a.rank[at] ?? 0) < (b.rank[at] ?? 0) ? -1 : 1;
   });
   const name = unusedName(result.columnNames(), series.join(" and "));
   const other = found.find((entry) => entry.other);
-  const dimension = { name, order: found.map(text), ...(other && { other: text(other) }) };
+  const dimension = {
+    name,
+    order: found.map(({ key }) => texts.get(key)!),
+    ...(other && { other: texts.get(other.key)! }),
+  };
   const table = result.table.assign({ [name]: keys.map((key) => texts.get(key)) });
   const columnsNow = { ...result.origin.columns, dimensions: [dimension] };
   return { result: result.with(table, { columns: columnsNow }), series: name };
+}
+
+/**
+ * A Result whose measures `y` stand below each other in one column, with another that names them: a
+ * series each. With one measure it stays as it is.
+ *
+ * @throws ProbelabError for measures of different units, which have no axis in common.
+ */
+export function foldMeasures(
+  result: Result,
+  kind: Kind,
+  { y, ...options }: FlatOptions,
+): { result: Result; options: DrawOptions } {
+  const names = [...new Set([y ?? []].flat())];
+  const [first] = names;
+  if (names.length < 2) return { result, options: { ...options, ...(first && { y: first }) } };
+  for (const name of names) checkColumn(result.columnNames(), name, `draw ${kind.drawn} with y: `);
+  const { columns } = result.origin;
+  const measures = names.map((name) => columns.measures.find((each) => each.name === name));
+  const known = measures.filter((measure) => measure !== undefined);
+  const units = [...new Set(known.map(({ unit }) => unit))];
+  if (units.length > 1) {
+    throw new ProbelabError(
+      `Can't draw ${list(names)} along one axis: they are of ${units.map((unit) => unit || "no unit").join(" and ")}; draw a chart of each.`,
+    );
+  }
+  const roles = chartRoles(result, kind, { ...options, y: first! });
+  const labels = names.map((name, at) => measures[at]?.label ?? name);
+  const common = commonStart(labels);
+  const texts = uniqueLabels(labels.map((label) => label.slice(common.length)));
+  const [name, value] = ["measure", "value"].map((each) => unusedName(result.columnNames(), each));
+  const kept = result.columnNames().filter((each) => !names.includes(each));
+  const table = newTable(result.table, [
+    ...kept.map((each): [string, unknown] => {
+      const values = columnValues(result.table, each);
+      return [each, names.flatMap(() => values)];
+    }),
+    [name!, texts.flatMap((text) => Array<string>(result.numRows()).fill(text))],
+    [value!, names.flatMap((each) => columnValues(result.table, each))],
+  ]);
+  const folded: MeasureColumn = {
+    name: value!,
+    label: common === "" ? labels.join(", ") : common.replace(/[\s,]+$/, ""),
+    unit: units[0] ?? "",
+    additive: known.every(({ additive }) => additive),
+    missing: known.every(({ missing }) => missing === "zero") ? "zero" : "gap",
+  };
+  const meaning = {
+    ...columns,
+    dimensions: [...columns.dimensions, { name: name!, order: texts }],
+    measures: known.length < names.length ? [] : [folded],
+  };
+  const color = [...roles.series.filter((each) => each !== options.facet), name!];
+  return {
+    result: result.with(table, { columns: meaning }),
+    options: { ...options, y: value!, color },
+  };
+}
+
+/** What all texts begin with, up to the end of a word: `Run duration, `. */
+export function commonStart([first = "", ...others]: readonly string[]): string {
+  const words = first.split(/(?<=\s)/);
+  let start = "";
+  for (const word of words.slice(0, -1)) {
+    if (!others.every((text) => text.startsWith(start + word))) break;
+    start += word;
+  }
+  return start;
 }
 
 /** One text for equal values; null and the text "null" differ. */

@@ -9,9 +9,9 @@ import {
   readIncident,
   type Incident,
 } from "../incident/living.js";
-import { instantText, thisSecond } from "../incident/fields.js";
+import { instantText, thisSecond } from "../incident/record.js";
 import { postmortem } from "../incident/postmortem.js";
-import { demandText, type SeverityNumber } from "../incident/severity.js";
+import type { SeverityNumber } from "../incident/severity.js";
 import { line, severity } from "./terminal.js";
 
 /** The exit code for a missed deadline, which no error has. */
@@ -140,7 +140,8 @@ const status = new Command("status")
     const folders = none ? [] : await incidentFolders(folder ?? HOME);
     const all = await Promise.all(folders.map(readIncident));
     process.stdout.write(all.map(statusText).join("\n") || "No incidents.\n");
-    if (all.some(({ overdue }) => overdue)) process.exitCode = OVERDUE;
+    if (all.some(({ demands }) => demands.some(({ overdue }) => overdue)))
+      process.exitCode = OVERDUE;
   });
 
 /** `probelab incident` */
@@ -153,14 +154,12 @@ function timeOf(at: string | undefined): string {
   return instantText(at ?? thisSecond(), "time of an entry");
 }
 
-function statusText({ folder, draft, demands, now, entries, unread }: Incident): string {
+function statusText({ folder, draft, demands, entries, unread }: Incident): string {
   const state = draft.resolvedAt === null ? "open" : "closed";
   return [
     `${line(draft.title)} (severity ${draft.severity}, ${state}, ${counted(entries.length, "entry", "entries")})`,
     `  ${line(relative("", folder) || ".")}`,
-    ...demands
-      .filter((demand) => demand.state !== "not demanded")
-      .map((demand) => `  ${line(demandText(demand, draft, now))}`),
+    ...demands.map(({ text }) => `  ${line(text)}`),
     ...unread.map((path) => `  Can't be read: ${line(path)}`),
     "",
   ].join("\n");

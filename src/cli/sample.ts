@@ -4,7 +4,7 @@ import { counted } from "../base/text.js";
 import { findSource } from "../database/settings.js";
 import { openWriter, type Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
-import { isLoaded, listTables, type SampleInfo } from "../sample/info.js";
+import { isLoaded, listTables, type SampleInfo } from "../sample/tables.js";
 import { formatRange } from "../time/time-range.js";
 import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 

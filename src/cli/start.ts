@@ -9,7 +9,7 @@ import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { grouped } from "../base/text.js";
 import { fillSample } from "../sample/fill.js";
-import { GENERATOR, isLoaded, listTables, sampleInfo } from "../sample/info.js";
+import { GENERATOR, isLoaded, listTables, sampleInfo } from "../sample/tables.js";
 import { printProgress, printInterrupted, printFailure } from "./run.js";
 import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 import { runNotebook } from "../notebook/run-notebook.js";

@@ -1,3 +1,4 @@
+import { nameOf, unescaped } from "./sql-text.js";
 import type { ValueKind } from "../result/origin.js";
 
 /** A ClickHouse type taken apart: `Map(String, Array(UUID))` is Map of `String` and `Array(UUID)`. */
@@ -35,7 +36,7 @@ export function parseType(type: string): ColumnType {
 export function tupleElement(part: string): { readonly name?: string; readonly type: string } {
   const [, name, type] = /^(`(?:[^`\\]|\\[^])*`|[^\s(`]+)\s+([^]+)$/.exec(part) ?? [];
   if (name === undefined || type === undefined) return { type: part };
-  return { name: name.startsWith("`") ? unescape(name.slice(1, -1)) : name, type };
+  return { name: nameOf(name), type };
 }
 
 /** The names of an enum's values: `'web' = 1`, `'it\'s' = 2`. */
@@ -43,7 +44,7 @@ export function enumNames(parts: readonly string[]): Map<number, string> {
   const names = new Map<number, string>();
   for (const part of parts) {
     const [, name = "", number] = /^'((?:[^'\\]|\\[^])*)' = (-?\d+)$/.exec(part) ?? [];
-    names.set(Number(number), unescape(name));
+    names.set(Number(number), unescaped(name));
   }
   return names;
 }
@@ -58,19 +59,6 @@ export function plainType(type: string): string {
         ? parts[0]
         : undefined;
   return inner === undefined ? type : plainType(inner);
-}
-
-const ESCAPED: Readonly<Record<string, string>> = {
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  0: "\0",
-};
-
-function unescape(text: string): string {
-  return text.replace(/\\([^])/g, (_, sign: string) => ESCAPED[sign] ?? sign);
 }
 
 const NUMBER = /^(?:U?Int(?:8|16|32|64|128|256)|B?Float(?:16|32|64)|Decimal\(.*\)|Interval\w+)$/;

@@ -4,7 +4,6 @@ import { ProbelabError } from "../base/error.js";
 import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableRole } from "./tables.js";
 import { nearName } from "../base/near-name.js";
-import type { Tls } from "./source.js";
 import { UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
@@ -15,12 +14,12 @@ const MEASUREMENT_COLUMNS = [
   ...["msm_failure", "test_helper_address", "test_helper_type"],
 ] as const;
 
-/** Fields of a log line, and the columns that the seed document (or systemd) calls them. */
+/** The fields of a log line, in the order of results, and the columns that the seed document (or systemd) calls them. */
 export const LOG_COLUMNS = {
-  message: "message",
   identifier: "SYSLOG_IDENTIFIER",
   priority: "PRIORITY",
   host: "host",
+  message: "message",
 } as const;
 
 const HELPER_COLUMNS = ["rdn", "dns_zone", "name", "region", "created_at", "destroyed_at"] as const;
@@ -58,7 +57,6 @@ export interface Config {
   readonly measurements?: string;
   readonly logs?: string;
   readonly limits?: Partial<Limits>;
-  readonly tls?: Tls;
   readonly tables?: TablesOptions;
   /** The team's encrypted file, and what of it is whose password. */
   readonly credentials?: {
@@ -89,59 +87,46 @@ export interface AlertChannel {
   readonly token?: string;
 }
 
-/** The shape of a value: a rule that it fits, a list of such values, or an object of them by name. */
+/** The shape of a value: a rule, a list of such values, or an object of them by name. */
 type Shape = Rule | readonly [Shape] | { readonly [key: string]: Shape };
+/** Says how to write a value that doesn't fit. */
+type Rule = (value: unknown) => string | undefined;
 
-interface Rule {
-  fits(this: void, value: unknown): boolean;
-  /** The remedy. */
-  readonly write: string;
-  readonly required?: true;
-}
-
-const text = (write: string): Rule => ({
-  fits: (value) => typeof value === "string" && value !== "",
-  write,
-});
-const among = (names: readonly string[], write: string): Rule => ({
-  fits: (value) => names.includes(value as string),
-  write,
-});
-const SOURCE: Rule = {
-  fits: (value) => typeof value === "string",
-  write: "write embedded:DIR or http(s)://host:port/database",
-};
+const rule =
+  (fits: (value: unknown) => boolean, write: string): Rule =>
+  (value) =>
+    fits(value) ? undefined : write;
+const text = (write: string) => rule((value) => typeof value === "string" && value !== "", write);
+const among = (names: readonly string[], write = `write one of ${names.join(", ")}`) =>
+  rule((value) => names.includes(value as string), write);
+const SOURCE = rule(
+  (value) => typeof value === "string",
+  "write embedded:DIR or http(s)://host:port/database",
+);
 const COLUMN = text("write the name of a column");
 const PATH = text("write a path");
 const KEY = text('write keys joined by dots, such as "databases.measurements.password"');
-const POSITIVE: Rule = {
-  fits: (value) => typeof value === "number" && value > 0,
-  write: "write a number above 0",
-};
-const ADDRESS: Rule = {
-  fits: (value) => typeof value === "string" && URL.canParse(value) && /^https?:/i.test(value),
-  write: "write a whole address, https://…",
-};
-const FORMS: Rule = {
-  fits: (value) =>
+const POSITIVE = rule((value) => typeof value === "number" && value > 0, "write a number above 0");
+const ADDRESS = rule(
+  (value) => typeof value === "string" && URL.canParse(value) && /^https?:/i.test(value),
+  "write a whole address, https://…",
+);
+const FORMS = rule(
+  (value) =>
     isObject(value) &&
-    Object.values(value).every((form) =>
-      [form].flat().every((pattern) => typeof pattern === "string"),
-    ),
-  write: "write an object of texts, or of lists of texts",
-};
+    Object.values(value).every((form) => [form].flat().every((each) => typeof each === "string")),
+  "write an object of texts, or of lists of texts",
+);
 const LIMITS: Record<keyof Limits, Rule> = {
   maxSeconds: POSITIVE,
   maxResultRows: POSITIVE,
   maxMemory: POSITIVE,
   maxRowsRead: POSITIVE,
-  partial: { fits: (value) => typeof value === "boolean", write: "write true or false" },
+  partial: rule((value) => typeof value === "boolean", "write true or false"),
 };
-const TLS: Record<keyof Tls, Rule> = { ca: PATH, cert: PATH, key: PATH };
-const UNIT_NAMES = [...Object.keys(UNITS), "text"];
 const TABLE: Record<keyof Omit<TableOptions, "time">, Rule> = {
   table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
-  unit: among(UNIT_NAMES, `write one of ${UNIT_NAMES.join(", ")}`),
+  unit: among([...Object.keys(UNITS), "text"]),
   cluster: text('write the name of a cluster, such as "service"'),
 };
 const columns = (names: readonly string[]): Record<string, Rule> =>
@@ -152,24 +137,19 @@ const TABLES: Record<TableRole, Shape> = {
   testHelpers: { ...TABLE, draining_at: COLUMN, ...columns(HELPER_COLUMNS) },
 };
 const CHANNEL: Record<keyof AlertChannel, Rule> = {
-  kind: {
-    ...among(["chat", "push", "alertmanager"], "write chat, push or alertmanager"),
-    required: true,
-  },
+  kind: among(["chat", "push", "alertmanager"], "write chat, push or alertmanager"),
   name: text("write a name"),
   url: SOURCE,
   credential: KEY,
   token: KEY,
 };
-const HEARTBEAT: Record<keyof AlertChannel, Rule> = {
-  ...CHANNEL,
-  kind: { ...among(["url", "alertmanager"], "write url or alertmanager"), required: true },
-};
+const HEARTBEAT = { ...CHANNEL, kind: among(["url", "alertmanager"], "write url or alertmanager") };
+/** Members that must be there. */
+const REQUIRED: readonly Shape[] = [CHANNEL.kind, HEARTBEAT.kind];
 const CONFIG: Record<keyof Config, Shape> = {
   measurements: SOURCE,
   logs: SOURCE,
   limits: LIMITS,
-  tls: TLS,
   tables: TABLES,
   credentials: { file: PATH, measurements: KEY, logs: KEY },
   alerts: {
@@ -201,7 +181,7 @@ export function readConfig(path: string): Config {
  * in that order: of a name that several give, the last counts.
  */
 export function configLayers(
-  key: "limits" | "tls" | "tables",
+  key: "limits" | "tables",
   option: unknown,
   env: NodeJS.ProcessEnv,
   root: string,
@@ -222,7 +202,6 @@ export function configLayers(
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   PROBELAB_LIMITS: '{ "maxSeconds": 30 }',
-  PROBELAB_TLS: '{ "ca": "authority.pem" }',
   PROBELAB_TABLES: '{ "measurements": { "table": "named.fastpath" } }',
 };
 
@@ -244,43 +223,31 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Refuses a value that its shape doesn't allow; `path` is where it stands in the configuration. */
 function check(value: unknown, shape: Shape, where: string, path: readonly string[] = []): void {
-  const refuse = (write: string) => {
-    throw new ProbelabError(
-      `Can't use "${path.join(".")}": ${shown(value, path)} in ${where}: ${write}.`,
-    );
+  const refuse = (write: string | undefined) => {
+    if (write === undefined) return;
+    // What could hold a password is not shown.
+    const shown = isObject(value)
+      ? "{…}"
+      : Array.isArray(value)
+        ? "[…]"
+        : typeof value === "string" && path.length < 2
+          ? "a text"
+          : (JSON.stringify(value) ?? String(value));
+    throw new ProbelabError(`Can't use "${path.join(".")}": ${shown} in ${where}: ${write}.`);
   };
-  if (isRule(shape)) {
-    if (!shape.fits(value)) refuse(shape.write);
-    return;
-  }
-  if (isList(shape)) {
+  if (typeof shape === "function") return refuse(shape(value));
+  if (Array.isArray(shape)) {
     if (!Array.isArray(value)) return refuse("write a list");
-    value.forEach((each, at) => check(each, shape[0], where, [...path, String(at)]));
+    value.forEach((each, at) => check(each, (shape as [Shape])[0], where, [...path, String(at)]));
     return;
   }
   if (!isObject(value)) return refuse("write an object, such as { … }");
-  const known = Object.keys(shape);
-  const unknown = Object.keys(value).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw unknownKey(unknown, known, where, path);
-  for (const [key, inner] of Object.entries(shape)) {
-    const required = isRule(inner) && inner.required;
-    if (value[key] !== undefined || required) check(value[key], inner, where, [...path, key]);
+  const unknown = Object.keys(value).find((key) => !Object.hasOwn(shape, key));
+  if (unknown !== undefined) throw unknownKey(unknown, Object.keys(shape), where, path);
+  for (const [key, inner] of Object.entries<Shape>(shape as Record<string, Shape>)) {
+    if (value[key] === undefined && !REQUIRED.includes(inner)) continue;
+    check(value[key], inner, where, [...path, key]);
   }
-}
-
-function isRule(shape: Shape): shape is Rule {
-  return "fits" in shape && typeof shape.fits === "function";
-}
-
-function isList(shape: Shape): shape is readonly [Shape] {
-  return Array.isArray(shape);
-}
-
-/** A value as an error may show it: what could hold a password is not shown. */
-function shown(value: unknown, path: readonly string[]): string {
-  if (value !== null && typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
-  if (typeof value === "string" && path.length < 2) return "a text";
-  return JSON.stringify(value) ?? String(value);
 }
 
 function unknownKey(

@@ -59,7 +59,7 @@ export class Database implements AsyncDisposable {
   /** True if the server returns the query id. */
   readonly #named: boolean;
   /** By role and version of the table. */
-  readonly #learned = new Map<string, Promise<TableInfo>>();
+  readonly #learned = new Map<string, { readonly info: Promise<TableInfo>; until: number }>();
   readonly #latest = new Map<TableRole, TableInfo>();
   readonly #versions = new Map<string, Promise<string>>();
   /** Number of partial answers: a table learned from one is learned again. */
@@ -184,7 +184,10 @@ export class Database implements AsyncDisposable {
     return { body: answer, rows: counted };
   }
 
-  /** Learns one of the service's tables; again where it was empty, or is another one now. */
+  /**
+   * Learns one of the service's tables; again where it was empty or is another one now, and after a
+   * minute where the server can't tell that: of a view, and where rows say in which unit they are.
+   */
   async table(role: TableRole): Promise<TableInfo> {
     // Behind a proxy there may be several servers, each with a version of its own.
     const { table, cluster } = this.tables[role];
@@ -199,21 +202,38 @@ export class Database implements AsyncDisposable {
     }
     const key = `${role} ${version}`;
     const known = this.#learned.get(key);
-    if (known !== undefined) return known;
-    const learned = learnTable(this.rows, this.here, this.tables[role], role).catch(
+    if (known !== undefined && Date.now() < known.until) return known.info;
+    const info = learnTable(this.rows, this.here, this.tables[role], role).catch(
       (error: ProbelabError) => {
         if (latest === undefined || error.code !== "UNKNOWN_TABLE") throw error;
         return latest;
       },
     );
+    const learned = { info, until: Date.now() + LEARNED };
     this.#learned.set(key, learned);
     const before = this.#partials;
     const settle = (info: TableInfo) => {
       this.#latest.set(role, info);
       if (!info.settled || this.#partials !== before) this.#learned.delete(key);
+      // Its type says what it holds, and the server when that changes.
+      else if (info.timeForm === null && /^\w*(MergeTree|Memory)$/.test(info.engine)) {
+        learned.until = Infinity;
+      }
     };
-    learned.then(settle, () => this.#learned.delete(key));
-    return learned;
+    info.then(settle, () => this.#learned.delete(key));
+    return info;
+  }
+
+  /**
+   * Learns again what is known of the tables; true where one is another now. An answer without rows
+   * may have been asked in the unit or of the columns that the table had before.
+   */
+  async isChanged(): Promise<boolean> {
+    const before = [...this.#latest];
+    this.#learned.clear();
+    const now = await Promise.all(before.map(([role]) => this.table(role)));
+    const told = ({ time, columns }: TableInfo) => JSON.stringify([time.written, ...columns]);
+    return before.some(([, info], at) => now[at] !== undefined && told(info) !== told(now[at]));
   }
 
   /** Changes when a table is exchanged or altered; questions at the same time ask for it once. */
@@ -281,8 +301,15 @@ export class Database implements AsyncDisposable {
         const answer = await this.#sendWhole(format, query, read, { ...settings, ...partial });
         return { ...answer, partial: await this.#leftOut(message) };
       }
-    }).catch((error: unknown) => {
-      throw serverError(error, query.action, this.source);
+    }).catch((cause: unknown) => {
+      const error = serverError(cause, query.action, this.source);
+      if (error.code !== "ACCESS_DENIED") throw error;
+      const granted = [...this.#latest.values()]
+        .filter(
+          ({ name }) => error.message.includes(`${name}.`) || error.message.includes(`${name})`),
+        )
+        .map(({ name, columns }) => ` Of ${name} it may read ${[...columns.keys()].join(", ")}.`);
+      throw new ProbelabError(error.message + granted.join(""), { cause, code: error.code });
     });
   }
 
@@ -367,6 +394,9 @@ async function readWhole<T>(body: Uint8Array, counted: number | undefined, read:
 function answerSeconds({ maxSeconds }: Limits): number {
   return maxSeconds + Math.min(30, Math.max(2, maxSeconds / 4));
 }
+
+/** Milliseconds for which a table is known whose changes the server doesn't tell. */
+const LEARNED = 60_000;
 
 /** Long enough for a sleeping server to wake. */
 const FIRST_SECONDS = 15;

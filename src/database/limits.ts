@@ -180,9 +180,9 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
   for (const [name, values] of Object.entries(MEANING)) {
     const [value = "", ...others] = [values].flat();
     const known = inForce.get(name);
-    const hidden = HIDDEN.includes(name) && known?.fixed === true && known.changed;
-    if (hidden || (!want(name, value) && !others.includes(known?.value ?? "")))
-      falsified.push(name);
+    const accepted = want(name, value) || others.includes(known?.value ?? "");
+    const hidden = HIDDEN.includes(name) && known?.changed === true && !(name in settings);
+    if (!accepted || hidden) falsified.push(name);
   }
   if (falsified.length > 0) {
     const value = (name: string) =>

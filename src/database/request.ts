@@ -205,7 +205,8 @@ function statusRemedy(status: number, headers: Headers): string {
   if (status === 413 || status === 414 || status === 431) {
     return "Give shorter texts or shorter lists, or have the proxy before the server allow them";
   }
-  return "Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)";
+  const path = status === 404 ? "; behind a proxy's path it is https://host/path/database" : "";
+  return `Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)${path}`;
 }
 
 /**

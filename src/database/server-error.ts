@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import { redact } from "../base/redact.js";
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -14,7 +15,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   MEMORY_LIMIT_EXCEEDED:
     "take a shorter range or more filters, or raise connect({ limits: { maxMemory } })",
   TOO_MANY_ROWS_OR_BYTES:
-    "aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
+    "aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } }); a limit in bytes is max_result_bytes in the profile of the database's user",
+  TOO_MANY_BYTES:
+    "take a shorter range or fewer columns; the limit is max_bytes_to_read in the profile of the database's user",
   TOO_MANY_ROWS:
     "take a shorter range or more filters; the limit is the lower one of connect({ limits: { maxRowsRead } }) and of max_rows_to_read in the profile of the database's user",
   READONLY:
@@ -79,7 +82,11 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   // The client takes the first word in parentheses for the type: of the SQL, or of each try to connect.
   const known = { 62: "SYNTAX_ERROR", [SHARD_DOWN]: "ALL_CONNECTION_TRIES_FAILED" }[code ?? ""];
   const type = rest.type === undefined ? undefined : (known ?? rest.type);
-  const said = firstSentence(message ?? String(cause));
+  const whole = firstSentence(message ?? String(cause));
+  // Of a missing table the server names the nearest of all databases, however far that is.
+  const [hint = "", meant = ""] = / Maybe you meant (?:\S*\.)?(\w+)\?$/i.exec(whole) ?? [];
+  const isFar = meant !== "" && !nearName(/'([^']+)'/.exec(whole)?.[1] ?? "", [meant]);
+  const said = isFar ? whole.replace(hint, "") : whole;
   if (type !== undefined) {
     const near = /maybe you meant/i.test(said);
     const empty = type === "UNKNOWN_TABLE" && source.startsWith("embedded:");
@@ -93,7 +100,7 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
   if (CERTIFICATE.test(code ?? "")) {
     return new ProbelabError(
-      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Give its authority's in PROBELAB_TLS='{ "ca": "authority.pem" }', and the name that the certificate is of in the URL.`,
+      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Start the notebook, or Jupyter, with its authority's in NODE_EXTRA_CA_CERTS=authority.pem, and give the name that the certificate is of in the URL.`,
       { cause, code: code as string },
     );
   }

@@ -69,13 +69,18 @@ const ESCAPES: Readonly<Record<string, string>> = {
 /** The name that a {@link NAME} stands for. */
 export function nameOf(written: string): string {
   const quote = written[0] ?? "";
-  if (quote !== "`" && quote !== '"') return written;
-  return written
-    .slice(1, -1)
-    .replace(/\\(?:x([0-9a-f]{2})|([^]))|``|""/gi, (whole, code?: string, escaped?: string) => {
+  return quote === "`" || quote === '"' ? unescaped(written.slice(1, -1), quote) : written;
+}
+
+/** What stands between quotes as text: with a backslash before a sign, or the quote written twice. */
+export function unescaped(text: string, quote = ""): string {
+  return text.replace(
+    /\\(?:x([0-9a-f]{2})|([^]))|``|""/gi,
+    (whole, code?: string, sign?: string) => {
       if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
-      if (escaped === undefined) return whole === quote + quote ? quote : whole;
+      if (sign === undefined) return whole === quote + quote ? quote : whole;
       // Before any other character a backslash is one.
-      return ESCAPES[escaped] ?? (/[\\`"'/=]/.test(escaped) ? escaped : whole);
-    });
+      return ESCAPES[sign] ?? (/[\\`"'/=]/.test(sign) ? sign : whole);
+    },
+  );
 }

@@ -107,10 +107,7 @@ export async function learnTable(
         ? (await ask(`SELECT 1 FROM ${from} LIMIT 1`)).length === 0
         : engine.rows === 0,
     sorted: engine.sortedBy === names.time,
-    remedy:
-      role === undefined
-        ? "Bound the query with {start:DateTime64(3)} and {end:DateTime64(3)} in its own SQL instead of {range}."
-        : `Set "unit" in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "unit": "microseconds" } } }, which leaves out rows that write another; or name a view as "table" that gives the column as a DateTime64.`,
+    role,
   };
   const form = await learnForm(ask, timed);
   const time = timeColumn(names.time, type, form);
@@ -207,6 +204,11 @@ const UNKNOWN: TableEngine = { engine: "", merges: false, sortedBy: "", rows: nu
 
 /** Engines whose rows change when parts merge, plain, Replicated… and Shared…. */
 const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)MergeTree/;
+const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
+/** The table that a materialized view writes to. */
+const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
+/** The tables that a view reads, with or without FINAL. */
+const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
 
 /**
  * Looks at a table's engine, and behind a Distributed table or a view at the tables that they read,
@@ -226,38 +228,39 @@ async function tableEngine(
     const over = { cluster, database: from || database, table: local, sharded };
     return onShards(ask, name, quotedTable(database, name), over);
   }
-  const described = {
-    engine: table.engine,
-    merges: MERGING.test(table.engine),
-    sortedBy: firstKey(table.sorting_key),
-    rows: table.rows === null ? null : Number(table.rows),
-    notes: [],
-  };
+  const found = described(table);
   if (table.engine === "MaterializedView") {
     const [, target] = INTO.exec(table.create_table_query) ?? [];
-    if (target === undefined) {
-      return { ...described, merges: MERGING.test(table.create_table_query) };
-    }
-    const behind = await showTable(ask, ...tableName(target, database));
-    return behind === undefined
-      ? described
-      : {
-          ...described,
-          merges: MERGING.test(behind.engine),
-          sortedBy: firstKey(behind.sorting_key),
-        };
+    const behind = target && (await showTable(ask, ...tableName(target, database)));
+    if (target === undefined) return { ...found, merges: MERGING.test(table.create_table_query) };
+    if (!behind) return found;
+    const { merges, sortedBy } = described(behind);
+    return { ...found, merges, sortedBy };
   }
-  if (table.engine !== "View") return described;
   // A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice.
   const notes: string[] = [];
-  for (const [, source = "", final] of table.as_select.matchAll(READ)) {
+  for (const [, source = "", final] of table.engine === "View"
+    ? table.as_select.matchAll(READ)
+    : []) {
     const behind = await showTable(ask, ...tableName(source, database));
     if (behind === undefined || !MERGING.test(behind.engine) || final !== undefined) continue;
     notes.push(
       `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
     );
   }
-  return { ...described, notes };
+  return { ...found, notes };
+}
+
+function described({ engine, sorting_key, rows }: Shown): TableEngine {
+  // The key's first expression, where it is a plain column.
+  const [, first = ""] = new RegExp(`^(${NAME})\\s*(,|$)`).exec(sorting_key.trim()) ?? [];
+  return {
+    engine,
+    merges: MERGING.test(engine),
+    sortedBy: nameOf(first),
+    rows: rows === null ? null : Number(rows),
+    notes: [],
+  };
 }
 
 /** The tables that the shards of a cluster hold. */
@@ -318,12 +321,6 @@ function argumentsOf(engine: string): string[] {
     .map((text) => nameOf(/^'.*'$/s.test(text) ? `"${text.slice(1, -1)}"` : text));
 }
 
-const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
-/** The table that a materialized view writes to. */
-const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
-/** The tables that a view reads, with or without FINAL. */
-const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
-
 const SHOWN =
   "engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query";
 type Shown = Readonly<
@@ -368,12 +365,6 @@ export function tableName(text: string, database: string): [database: string, ta
   const names = text.match(new RegExp(`${QUOTED_NAME}|[^.\`]+`, "g")) ?? [];
   const [first = "", ...rest] = names.map((name) => (name[0] === "`" ? nameOf(name) : name));
   return rest.length === 0 ? [database, first] : [first, rest.join(".")];
-}
-
-/** The first of a list of expressions, where it is a plain column; "" where it is none. */
-function firstKey(key: string): string {
-  const [, first = ""] = new RegExp(`^(${NAME})\\s*(,|$)`).exec(key.trim()) ?? [];
-  return nameOf(first);
 }
 
 /** A table for FROM. */

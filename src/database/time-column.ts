@@ -55,9 +55,17 @@ export const PLAUSIBLE = { start: new Date("1990-01-01"), end: new Date("2100-01
 /** Before it lies only what stands for "no time": 0, '', the 1970 of a default. */
 export const EARLIEST = new Date("1970-01-02");
 
-/** Texts that are read as instants: to the second or finer, in UTC or with an offset. */
-export const ISO_TEXT =
-  "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]+)? ?(Z|UTC|GMT|[+-][0-9]{2}(:?[0-9]{2})?)?$";
+const TIME_OF_DAY = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
+const AFTER = "([.][0-9]+)? ?(Z|UTC|GMT|[+-][0-9]{2}(:?[0-9]{2})?)?$";
+
+/**
+ * Texts that are read as instants: to the second or finer, in UTC or with an offset. The engine reads a
+ * date of zeros as the first of January of this year, so the year and the month are checked here.
+ */
+export const ISO_TEXT = `^(19[7-9]|20[0-9])[0-9]-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[ T]${TIME_OF_DAY}${AFTER}`;
+
+/** Texts of that form, also those that no calendar and no clock shows. */
+export const ISO_FORM = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}${AFTER}`;
 
 /** A regular expression for the digits that count a unit from 2001 on. */
 export function digitsPattern(unit: Unit): string {

@@ -1,9 +1,9 @@
+import { mapTexts } from "../base/text.js";
 import type { ColumnTable } from "arquero";
 import type * as Zod from "zod";
 import { ProbelabError } from "../base/error.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
 import { redact } from "../base/redact.js";
-import { mapTexts } from "../mask/mask.js";
 import { redactedJson } from "../render/origin.js";
 import { columnValues } from "../result/arquero-table.js";
 import { fromTaggedJson, toTaggedJson } from "../result/json.js";

@@ -1,3 +1,4 @@
+import { mapTexts } from "../base/text.js";
 import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
 import { drawRecipe } from "../chart/chart.js";
@@ -5,7 +6,7 @@ import { Chart } from "../chart/chart-value.js";
 import type { Recipe } from "../chart/options.js";
 import { table, Table } from "../chart/table.js";
 import type { TableOptions } from "../chart/table.js";
-import { mapTexts, maskResult, type Change } from "../mask/mask.js";
+import { maskResult, type Change } from "../mask/mask.js";
 import { words } from "../render/label.js";
 import { fromTaggedJson, toTaggedJson, type Json } from "../result/json.js";
 import type { Result, Value } from "../result/result.js";

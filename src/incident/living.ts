@@ -1,3 +1,4 @@
+import { mapTexts } from "../base/text.js";
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
@@ -7,34 +8,35 @@ import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
 import { writeFolder } from "../files/write-folder.js";
 import { writeWholeSync } from "../files/write-whole.js";
-import { mapTexts } from "../mask/mask.js";
-import { entryOf, parseEntry, said, sumOf, type Entry, type EntryFigure } from "./entries.js";
 import {
+  entryOf,
   inOrder,
   missingParts,
+  parseEntry,
   readFields,
   readText,
+  said,
+  sumOf,
   thisSecond,
   type Draft,
+  type Entry,
+  type EntryFigure,
   type PostmortemFields,
   type Told,
-} from "./fields.js";
+} from "./record.js";
 import { changeFigure, drawFigure, figureName, figureRecord, type Content } from "./figure.js";
 import { readResultText, resultText } from "./figure-file.js";
 import { readPlainFile } from "./manifest.js";
 import { Postmortem, type Journal } from "./postmortem.js";
-import { canAct, demandsOf, isDone, type Demand } from "./severity.js";
+import { demandsOf, type Demand } from "./severity.js";
 
 /** An incident's folder at a moment. */
 export interface Incident {
   /** Absolute. */
   readonly folder: string;
-  readonly now: Date;
   readonly entries: readonly Entry[];
   readonly draft: Draft;
   readonly demands: readonly Demand[];
-  /** True if the response's deadline was missed and somebody can still act. */
-  readonly overdue: boolean;
   /** Entries that this probelab can't read. */
   readonly unread: readonly string[];
 }
@@ -113,7 +115,6 @@ export async function incidentFolders(directory: string): Promise<string[]> {
 /** Reads an incident's folder. @throws ProbelabError if it holds no incident. */
 export async function readIncident(directory: string): Promise<Incident> {
   const folder = resolve(directory);
-  const now = new Date();
   const { entries, unread } = await readEntries(folder);
   const { draft } = sumOf(entries);
   if (draft.title === undefined || draft.detectedAt === undefined) {
@@ -121,11 +122,8 @@ export async function readIncident(directory: string): Promise<Incident> {
       `Can't read the incident in ${JSON.stringify(folder)}: ${unread.length === 0 ? "it has no entries" : `${unread.join(", ")} can't be read`}; pass the folder that "probelab incident open" made.`,
     );
   }
-  const demands = demandsOf(draft, missingParts(draft).length === 0, now);
-  const overdue =
-    canAct(draft, now) &&
-    demands.some((each) => each.deadline && !isDone(each) && now > each.deadline);
-  return { folder, now, entries, draft, demands, overdue, unread };
+  const demands = demandsOf(draft, missingParts(draft).length === 0, new Date());
+  return { folder, entries, draft, demands, unread };
 }
 
 const NAME = /^(\d{5,})-[0-9a-f]{12}\.json$/;

@@ -9,20 +9,25 @@ import { Table } from "../chart/table.js";
 import { maskAddresses, maskOf, versionsOf } from "../mask/mask.js";
 import { documentBlocks } from "./document/document.js";
 import { previewMarkdown } from "./document/markdown.js";
-import { entryOf, said, sumOf, type Entry, type EntryFigure, type Part } from "./entries.js";
 import {
   described,
+  entryOf,
   inOrder,
   instantText,
   readFields,
   readText,
+  said,
+  sumOf,
   thisSecond,
   type Draft,
+  type Entry,
+  type EntryFigure,
   type Evidence,
+  type Part,
   type PostmortemFields,
   type TimelineEntry,
   type When,
-} from "./fields.js";
+} from "./record.js";
 import {
   figureName,
   figureRecord,

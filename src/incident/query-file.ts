@@ -1,7 +1,7 @@
 import { redact } from "../base/redact.js";
-import { cleanText, grouped } from "../base/text.js";
+import { cleanText, grouped, mapTexts } from "../base/text.js";
 import { originSpan } from "../chart/sentences.js";
-import { mapTexts, maskAddresses } from "../mask/mask.js";
+import { maskAddresses } from "../mask/mask.js";
 import { originRecord } from "../render/origin.js";
 import { toTaggedJson, type Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";

@@ -22,51 +22,47 @@ export interface Severity {
   readonly sterile: boolean;
 }
 
-const MEANINGS = [
-  "Serious security breach or data loss; serious loss of privacy for users or team members; legal risk.",
-  "Downtime affecting usability for a significant fraction of users (for example probes unable to submit measurements); serious security vulnerability.",
-  "Downtime or poor performance of secondary services; anything that becomes a severity 2 event if not handled within 24 hours; outages of monitoring infrastructure.",
-  "Any other event that needs attention within 7 days.",
-] as const;
-
-// Number, response time in hours and in words, then call, leader, postmortem and sterile.
-const WORKFLOW = [
-  [1, 2, "2 h", true, true, true, true],
-  [2, 8, "8 h", true, false, true, true],
-  [3, 24, "24 h", false, false, false, true],
-  [4, 7 * 24, "7 d", false, false, false, false],
+const POLICY = [
+  [
+    "Serious security breach or data loss; serious loss of privacy for users or team members; legal risk.",
+    ...([2, "2 h", true, true, true, true] as const),
+  ],
+  [
+    "Downtime affecting usability for a significant fraction of users (for example probes unable to submit measurements); serious security vulnerability.",
+    ...([8, "8 h", true, false, true, true] as const),
+  ],
+  [
+    "Downtime or poor performance of secondary services; anything that becomes a severity 2 event if not handled within 24 hours; outages of monitoring infrastructure.",
+    ...([24, "24 h", false, false, false, true] as const),
+  ],
+  [
+    "Any other event that needs attention within 7 days.",
+    ...([7 * 24, "7 d", false, false, false, false] as const),
+  ],
 ] as const;
 
 const SEVERITIES: readonly Severity[] = Object.freeze(
-  WORKFLOW.map(
-    ([number, responseTime, responseTimeText, conferenceCall, callLeader, postmortem, sterile]) =>
-      Object.freeze({
-        number,
-        meaning: MEANINGS[number - 1] ?? "",
-        responseTime,
-        responseTimeText,
-        conferenceCall,
-        callLeader,
-        postmortem,
-        sterile,
-      }),
+  POLICY.map(([meaning, hours, hoursText, call, leader, postmortem, sterile], at) =>
+    Object.freeze({
+      number: (at + 1) as SeverityNumber,
+      meaning,
+      responseTime: hours,
+      responseTimeText: hoursText,
+      conferenceCall: call,
+      callLeader: leader,
+      postmortem,
+      sterile,
+    }),
   ),
 );
 
-/**
- * A demand of a severity, and its state: `done`; `late`, done after its deadline; `overdue`, not done at
- * its deadline; `missing`, demanded and not yet there; `not demanded` by this severity.
- */
+/** A demand of an incident's severity at a moment. */
 export interface Demand {
-  readonly demand:
-    "response" | "conference call" | "call leader" | "postmortem" | "sterile investigation";
-  readonly state: "done" | "late" | "overdue" | "missing" | "not demanded";
-  /** The response's alone: the policy gives no other demand a time. */
-  readonly deadline?: Date;
-  /** Milliseconds after the deadline, where `late` or `overdue`. */
-  readonly overBy?: number;
-  /** Milliseconds left until the deadline, where the response is `missing`. */
-  readonly left?: number;
+  readonly done: boolean;
+  /** True for a response that is overdue, while somebody can still begin it. */
+  readonly overdue: boolean;
+  /** `Response: not recorded, due 2026-05-01 20:00 UTC, 3 h left` */
+  readonly text: string;
 }
 
 /** What is recorded of an incident; times are ISO 8601 in UTC. */
@@ -83,70 +79,45 @@ export interface Recorded {
   readonly sterile: boolean | null;
 }
 
+/** Days after the detection in which a response that nobody recorded can still begin. */
+const ACTING = 30;
+
 /**
- * The demands of an incident's severity at a moment, in the order of the policy's table (section 1.2).
- * Only the response has a deadline, and is in time at that very instant. What is dated after `now` isn't
- * there yet.
+ * What an incident's severity demands, in the order of the policy's table (section 1.2), and what of it
+ * is there at a moment. Only the response has a deadline, and is in time at that very instant. What is
+ * dated after `now` isn't there yet.
  *
  * @param written true where the postmortem is complete.
  */
 export function demandsOf(incident: Recorded, written: boolean, now: Date): readonly Demand[] {
-  const { detectedAt, respondedAt, call, leader, sterile } = incident;
+  const { detectedAt, respondedAt, resolvedAt, call, leader, sterile } = incident;
   const about = findSeverity(incident.severity);
-  const demand = (name: Demand["demand"], isDemanded: boolean, isThere: boolean): Demand => ({
-    demand: name,
-    state: !isDemanded ? "not demanded" : isThere ? "done" : "missing",
-  });
   const happened = (time: string | null) => time !== null && Date.parse(time) <= +now;
-  const deadline = new Date(Date.parse(detectedAt) + about.responseTime * HOUR);
-  const begun = respondedAt !== null && happened(respondedAt) ? Date.parse(respondedAt) : undefined;
-  const overBy = (begun ?? +now) - +deadline;
-  const response = { demand: "response", deadline } as const;
+  const deadline = Date.parse(detectedAt) + about.responseTime * HOUR;
+  const due = `${formatInstant(new Date(deadline), "UTC")} UTC`;
+  const canAct = resolvedAt === null && +now - Date.parse(detectedAt) <= ACTING * DAY;
+  const begun = happened(respondedAt);
+  const overBy = (begun ? Date.parse(respondedAt!) : +now) - deadline;
+  const isOpen = overBy > 0 && !begun;
+  const response =
+    begun && overBy > 0
+      ? `late: it began ${formatDuration(overBy)} after it was due, ${due}`
+      : begun
+        ? `done, due ${due}`
+        : !isOpen
+          ? `not recorded, due ${due}, ${formatDuration(-overBy)} left`
+          : canAct
+            ? `overdue by ${formatDuration(overBy)}, due ${due}`
+            : `none is on record; it was due ${due}`;
+  const demand = (isDemanded: boolean, name: string, done: boolean, open = "not recorded") =>
+    isDemanded ? [{ done, overdue: false, text: `${name}: ${done ? "done" : open}` }] : [];
   return [
-    overBy > 0
-      ? { ...response, state: begun === undefined ? "overdue" : "late", overBy }
-      : begun === undefined
-        ? { ...response, state: "missing", left: 0 - overBy }
-        : { ...response, state: "done" },
-    demand("conference call", about.conferenceCall, happened(call)),
-    demand("call leader", about.callLeader, leader !== null),
-    demand("postmortem", about.postmortem, written),
-    demand("sterile investigation", about.sterile, sterile === true),
+    { done: begun, overdue: isOpen && canAct, text: `Response: ${response}` },
+    ...demand(about.conferenceCall, "Conference call", happened(call)),
+    ...demand(about.callLeader, "Call leader", leader !== null),
+    ...demand(about.postmortem, "Postmortem", written, "not complete"),
+    ...demand(about.sterile, "Sterile investigation", sterile === true),
   ];
-}
-
-/** True for a demand that is met, also late. */
-export function isDone({ state }: Demand): boolean {
-  return state === "done" || state === "late";
-}
-
-/** Days after the detection in which what nobody told can still be done. */
-const ACTING = 30;
-
-/** True while somebody can still meet a deadline. */
-export function canAct({ resolvedAt, detectedAt }: Recorded, now: Date): boolean {
-  return resolvedAt === null && +now - Date.parse(detectedAt) <= ACTING * DAY;
-}
-
-/** A demand in words: `Response: not recorded, due 2026-05-01 20:00 UTC, 3 h left`; after the incident, what is on record. */
-export function demandText(demand: Demand, incident: Recorded, now: Date): string {
-  const { state, deadline, overBy, left } = demand;
-  const name = `${demand.demand.slice(0, 1).toUpperCase()}${demand.demand.slice(1)}`;
-  const due = deadline === undefined ? "" : `${formatInstant(deadline, "UTC")} UTC`;
-  const words = (): string => {
-    if (state === "late") {
-      return `late: it began ${formatDuration(overBy ?? 0)} after it was due, ${due}`;
-    }
-    if (demand.demand === "postmortem" && state === "missing") return "not complete";
-    if (state === "overdue" && canAct(incident, now)) {
-      return `overdue by ${formatDuration(overBy ?? 0)}, due ${due}`;
-    }
-    if (state === "overdue") return `none is on record; it was due ${due}`;
-    if (left !== undefined) return `not recorded, due ${due}, ${formatDuration(left)} left`;
-    if (state === "missing") return "not recorded";
-    return due === "" ? state : `${state}, due ${due}`;
-  };
-  return `${name}: ${words()}`;
 }
 
 function findSeverity(number: SeverityNumber): Severity {

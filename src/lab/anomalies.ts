@@ -6,8 +6,8 @@ import { weekBefore } from "../change/compare.js";
 import { explain, type Explanation } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
 import { readFlows } from "../change/flows.js";
-import type { FreshnessRow } from "../change/freshness.js";
-import { recovery, type Recovery } from "../change/recovery.js";
+import type { FreshnessRow } from "../change/funnel.js";
+import { recovery, type Recovery } from "../change/forecast.js";
 import { percent, signedPercent } from "../change/words.js";
 import type { Measurements, Runs } from "../measurements/measurements.js";
 import { count } from "../query/measure.js";
@@ -202,8 +202,10 @@ export async function flowAnomalies(
     }
     for (const { text, where, change } of why?.found ? why.causes : []) {
       if (change >= 0 || Object.keys(where).length === 0) continue;
-      const own = { ...partWhere, ...(where as Where) };
-      parts.set(text, { of: shownIn, where: own, isNamed: true });
+      // Users go from version to version: what one held before tells nothing of what it should hold.
+      const { software_version: version, ...rest } = where;
+      if (version !== undefined && Object.keys(rest).length === 0) continue;
+      parts.set(text, { of: shownIn, where: { ...partWhere, ...(rest as Where) }, isNamed: true });
     }
     const judgements = await Promise.all(
       [...parts].map(async ([label, { of, where: own, isNamed }]) => {

@@ -1,7 +1,7 @@
+import { LOG_COLUMNS } from "../database/config.js";
 import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { currentSignal } from "../interrupt/current-signal.js";
-import { LOG_COLUMNS } from "../logs/lines.js";
 
 const TYPES = Symbol.for("probelab.columnTypes");
 

@@ -1,8 +1,7 @@
-import { freshness } from "../change/freshness.js";
-import { funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
+import { freshness, funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
 import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release.js";
 import { Database } from "../database/database.js";
-import { freeQuery, type QueryOptions } from "../query/free-query.js";
+import { freeQueries, type QueryOptions } from "../query/free-query.js";
 import type { Limits } from "../database/limits.js";
 import type { TablesOptions } from "../database/config.js";
 import { withPassword } from "../credentials/credentials.js";
@@ -70,16 +69,29 @@ export interface Lab extends AsyncDisposable {
    */
   readonly now: Date;
   /**
-   * Asks free SQL, bounded in time: `{range}` in its WHERE becomes the bound on the measurement
-   * table's time column. `columns` says what columns hold, for charts.
+   * Asks free SQL with a bound in time: `{range}` becomes the bound on the measurement table's time
+   * column in its own type, which also leaves out rows without a usable time; `{range:column}` or
+   * `{range:table.column}` the bound on another time column, an odd name in backquotes.
+   * `{start:DateTime64(3)}` and `{end:DateTime64(3)}` are the range's ends. Values go into `params`, never
+   * into the text. Put `{range}` into the WHERE of every SELECT that reads a table along time: a read
+   * without it is stopped only by the limits of `connect({ limits })`.
    *
-   * @typeParam Row what the SQL's columns hold, such as `{ probe_cc: string; n: number }`.
-   * @throws ProbelabError without a range or a `{range}`, for SQL that reads beyond it or does more
-   *   than read, or as the server says.
+   * DateTime columns are Dates, enums, UUIDs and addresses text, integers beyond 2^53 (and all of 128
+   * or 256 bits) bigint; arrays, tuples and maps are plain arrays and objects of such values, frozen. A
+   * column that `columns` names as a dimension is text.
+   *
+   * @typeParam Row what the SQL's columns hold, such as `{ probe_cc: string; n: number }`; nothing checks it.
+   * @throws ProbelabError without a range or a `{range}`, for a named column that the answer has not or
+   *   of another type, for SQL that does more than read, or as the server says.
    * @example
    * await lab.query(
-   *   "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND test_name = {test:String} GROUP BY probe_cc",
-   *   { range: last("1 week"), params: { test: "web_connectivity" } },
+   *   `SELECT toStartOfWeek(measurement_start_time, 1) AS t, software_version,
+   *     countIf(anomaly = 't') / count() AS blocked, count() AS n
+   *   FROM fastpath WHERE {range} AND test_name = {test:String} GROUP BY t, software_version`,
+   *   {
+   *     range: last("4 weeks", { now: lab.now }), params: { test: "web_connectivity" },
+   *     columns: { t: "week", software_version: "version", blocked: share(), n: count() },
+   *   },
    * );
    */
   query<Row extends object = Record<string, Value>>(
@@ -168,8 +180,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       source: database.source,
       notes: database.notes,
       now,
-      query: <Row extends object>(sql: string, options: QueryOptions) =>
-        freeQuery<Row>(database, sql, options),
+      query: freeQueries(database),
       anomalies: (question) => flowAnomalies(measurements, runs, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {

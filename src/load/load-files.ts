@@ -3,8 +3,7 @@ import { counted, grouped } from "../base/text.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { inAside, type Aside } from "../sample/aside.js";
-import { isLoaded, listTables } from "../sample/info.js";
-import { SCHEMAS } from "../sample/tables.js";
+import { isLoaded, listTables, SCHEMAS } from "../sample/tables.js";
 import { openInputFile, refusal, type InputFile } from "./input-file.js";
 import { readColumn, type MatchedColumn } from "./read-values.js";
 

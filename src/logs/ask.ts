@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions } from "../query/ask.js";
 import type { Measure } from "../query/measure.js";
-import { daysOnly, NOTHING, tableBounds, type Source, type SourceColumn } from "../query/source.js";
+import { daysOnly, tableBounds, type Source, type SourceColumn } from "../query/source.js";
 import { and, bind, raw, sql, type Sql } from "../query/sql.js";
 import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
@@ -79,8 +79,7 @@ export async function lineSource(
     from: (part) =>
       sql`${raw(table.from)}\nWHERE ${and([...tableBounds(table, part), ...lines.matching, ...only])}`,
     notes: tableNotes(table),
-    whyEmpty: async () => ({ ...NOTHING, notes: [await lines.whyNone()] }),
-    missingValues: () => Promise.resolve(NOTHING),
+    whyEmpty: () => lines.whyNone(),
   };
 }
 

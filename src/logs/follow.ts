@@ -66,9 +66,9 @@ export function follow(
   async function* following() {
     try {
       const database = await open();
-      const follower = new LogFollower(database, { filter: options, since, lateness, signal });
+      const poll = follower(database, { filter: options, since, lateness, signal });
       for (;;) {
-        for (const line of await follower.poll()) {
+        for (const line of await poll()) {
           if (signal?.aborted) return;
           yield options.mask ? { ...line, message: maskAddresses(line.message) } : line;
         }
@@ -86,74 +86,42 @@ function milliseconds(duration: string): number {
   return end.getTime() - start.getTime();
 }
 
-interface FollowerOptions {
-  readonly filter: LogFilter;
-  readonly since: Date;
-  /** In milliseconds. */
-  readonly lateness: number;
-  readonly now?: () => Date;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
- * Finds new lines, each once.
+ * Makes a function that reads the lines that are new since its last call, the oldest first, each once.
  *
  * A line is known by all its fields; equal lines are counted, since a program may say the same twice
- * in a microsecond. Each poll reads back to the present of the one before it minus the lateness: a
+ * in a microsecond. Each call reads back to the present of the one before it minus the lateness (ms): a
  * line that is stored within `lateness` of its own time is given exactly once, in whatever order
  * lines come. Lines behind that are forgotten.
  */
-export class LogFollower {
-  readonly #database: Database;
-  readonly #options: FollowerOptions;
+export function follower(
+  database: Database,
+  options: {
+    readonly filter: LogFilter;
+    readonly since: Date;
+    readonly lateness: number;
+    readonly now?: () => Date;
+    readonly signal?: AbortSignal | undefined;
+  },
+): () => Promise<LogLine[]> {
+  const { filter, since, lateness, now = () => new Date(), signal } = options;
   /** The given lines by raw time and fields, with their number and time. */
-  readonly #given = new Map<string, { readonly count: number; readonly ms: number }>();
-  #horizon: Date;
-
-  constructor(database: Database, options: FollowerOptions) {
-    this.#database = database;
-    this.#options = options;
-    this.#horizon = options.since;
-  }
-
-  /** Reads the lines that are new since the last poll, the oldest first. */
-  async poll(): Promise<LogLine[]> {
-    const { since, lateness, now = () => new Date() } = this.#options;
+  const given = new Map<string, { readonly count: number; readonly ms: number }>();
+  let horizon = since;
+  return async () => {
     const begun = now().getTime();
-    const { rows, fields } = await this.#read();
-    const fresh: LogLine[] = [];
-    for (const row of rows) {
-      const ms = Number(row["_t"]);
-      // In a column of text, a time that is none may sort behind the horizon for ever.
-      if (ms < this.#horizon.getTime()) continue;
-      const key = JSON.stringify([row["_raw"], ...fields.map((field) => row[`_${field}`])]);
-      const before = this.#given.get(key)?.count ?? 0;
-      const count = Math.max(before, Number(row["_n"]));
-      this.#given.set(key, { count, ms });
-      const line = { t: row["_t"], ...Object.fromEntries(fields.map((f) => [f, row[`_${f}`]])) };
-      for (let n = before; n < count; n++) fresh.push(line as LogLine);
-    }
-    this.#horizon = new Date(Math.max(since.getTime(), begun - lateness));
-    for (const [key, { ms }] of this.#given) {
-      if (ms < this.#horizon.getTime()) this.#given.delete(key);
-    }
-    return fresh;
-  }
-
-  /** The lines from the horizon on, equal ones as one. */
-  async #read() {
-    const { filter, signal } = this.#options;
-    const table = await this.#database.table("logs");
+    const table = await database.table("logs");
     const { time } = table;
     const fields = fieldsOf(table);
-    const { type, value } = time.bound(this.#horizon);
-    const coarse = time.coarse?.({ start: this.#horizon }) ?? [];
+    const { type, value } = time.bound(horizon);
+    const coarse = time.coarse?.({ start: horizon }) ?? [];
     const from = [...coarse.map(raw), sql`${raw(time.sql)} >= ${bind("from", type, value)}`];
-    const conditions = [...from, ...(await filterConditions(this.#database, table, filter, from))];
+    const conditions = [...from, ...(await filterConditions(database, table, filter, from))];
     const columns = fields.map((field) => {
       return `${field === "message" ? messageText(table) : fieldText(field, table)} AS _${field}`;
     });
     const groups = [time.sql, ...fields.map((field) => `_${field}`)];
+    // Equal lines as one.
     const question =
       print(sql`SELECT ${raw(`toString(${time.sql}) AS _raw, ${instantSql(table)} AS _t`)},
   ${raw(columns.join(", "))}, count() AS _n
@@ -161,7 +129,21 @@ ${fromLines(table, conditions)}
 GROUP BY ${raw(groups.join(", "))}
 ORDER BY ${raw(time.sql)}`);
     const action = "follow the logs";
-    const answer = await this.#database.ask({ ...question, action, signal, whole: true });
-    return { rows: answer.table.objects() as Record<string, Value>[], fields };
-  }
+    const answer = await database.ask({ ...question, action, signal, whole: true });
+    const fresh: LogLine[] = [];
+    for (const row of answer.table.objects() as Record<string, Value>[]) {
+      const ms = Number(row["_t"]);
+      // In a column of text, a time that is none may sort behind the horizon for ever.
+      if (ms < horizon.getTime()) continue;
+      const key = JSON.stringify([row["_raw"], ...fields.map((field) => row[`_${field}`])]);
+      const before = given.get(key)?.count ?? 0;
+      const count = Math.max(before, Number(row["_n"]));
+      given.set(key, { count, ms });
+      const line = { t: row["_t"], ...Object.fromEntries(fields.map((f) => [f, row[`_${f}`]])) };
+      for (let n = before; n < count; n++) fresh.push(line as LogLine);
+    }
+    horizon = new Date(Math.max(since.getTime(), begun - lateness));
+    for (const [key, { ms }] of given) if (ms < horizon.getTime()) given.delete(key);
+    return fresh;
+  };
 }

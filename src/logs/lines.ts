@@ -2,6 +2,7 @@ import type { ColumnTable } from "arquero";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
+import { LOG_COLUMNS } from "../database/config.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { maskOf, maskResult, type Change } from "../mask/mask.js";
@@ -13,14 +14,6 @@ import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { prioritySql, type Priority } from "./priority.js";
-
-/** The fields of a line, as options and results name them, and their columns. */
-export const LOG_COLUMNS = {
-  identifier: "SYSLOG_IDENTIFIER",
-  priority: "PRIORITY",
-  host: "host",
-  message: "message",
-} as const;
 
 /** A field of a line; `priority` and `host` only where the table has them. */
 export type LogField = keyof typeof LOG_COLUMNS;
@@ -134,6 +127,9 @@ export class Lines {
   /** Says why an answer is empty: no line in the range, or none that matches, with the programs there are. */
   async whyNone(): Promise<string> {
     const { database, table, range } = this;
+    if (await database.isChanged()) {
+      return `${table.name} was altered or filled anew since it was looked at: ask again.`;
+    }
     const question = print(sql`SELECT ${raw(fieldText("identifier", table))} AS program
 ${fromLines(table, tableBounds(table, range))}
 GROUP BY program

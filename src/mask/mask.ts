@@ -1,3 +1,4 @@
+import { mapTexts } from "../base/text.js";
 import type { Result } from "../result/result.js";
 
 type AddressKind = "e-mail" | "IPv4" | "IPv6";
@@ -119,26 +120,6 @@ export function versionsOf(results: readonly Result[]): ReadonlySet<string> {
     }
   }
   return versions;
-}
-
-/** The value with every text in it changed, also keys. */
-export function mapTexts<T>(value: T, change: Change): T {
-  const map = (inner: unknown): unknown => {
-    if (typeof inner === "string") return change(inner);
-    if (typeof inner !== "object" || inner === null || inner instanceof Date) return inner;
-    if (Array.isArray(inner)) return inner.map(map);
-    if (inner instanceof Set) return new Set(Array.from(inner, map));
-    if (inner instanceof Map) {
-      return new Map(Array.from(inner, ([key, each]) => [map(key), map(each)] as const));
-    }
-    if (ArrayBuffer.isView(inner) && !(inner instanceof DataView)) {
-      return Array.from(inner as Uint8Array);
-    }
-    return Object.fromEntries(
-      Object.entries(inner).map(([name, each]) => [change(name), map(each)]),
-    );
-  };
-  return map(value) as T;
 }
 
 /**

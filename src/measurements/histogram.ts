@@ -1,20 +1,13 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { grouped } from "../base/text.js";
-import { namedBy, type By } from "../query/ask.js";
-import { bins } from "../query/dimension.js";
+import { bins, namedBy, type By } from "../query/dimension.js";
 import { count, max, min, quantile } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { partialOf } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
-import {
-  askMeasurements,
-  askRuns,
-  MEASUREMENT_OPTIONS,
-  type Asked,
-  type MeasurementOptions,
-} from "./questions.js";
+import { askRoom, ONE_BUCKET, type Asked, type MeasurementOptions } from "./questions.js";
 
 /** Options of `histogram`. */
 export interface HistogramOptions<
@@ -42,65 +35,43 @@ export type HistogramRow<B, M> = { from: number | null; to: number | null } & Gr
 const BIN = "_bin";
 const MOST_BINS = 200;
 
-/** `lab.runs.histogram`: see {@link Runs.histogram}. */
-export function runHistogram(question: Asked, options: HistogramOptions): Promise<Result> {
-  return histogram(question, options, askRuns, "runs");
-}
-
-/** `lab.measurements.histogram`: see {@link Measurements.histogram}. */
-export function measurementHistogram(question: Asked, options: HistogramOptions): Promise<Result> {
-  return histogram(question, options, askMeasurements, "measurements");
-}
-
-/** Two questions: where the numbers lie, then how many are in each bin. */
-async function histogram(
-  question: Asked,
-  options: HistogramOptions,
-  ask: typeof askRuns,
-  many: "runs" | "measurements",
-): Promise<Result> {
-  const action = `make a histogram of ${many}`;
-  const own = ["column", "bins", "log", ...MEASUREMENT_OPTIONS.filter((name) => name !== "every")];
-  refuseUnknown(options, own, action);
-  const { column, bins: wanted = 40, log, by = [], ...rest } = options;
-  if (typeof column !== "string") {
-    throw new ProbelabError(
-      `Can't ${action} without a column: pass one of numbers, column: ${many === "runs" ? '"duration"' : '"test_runtime"'}.`,
-    );
-  }
-  if (Array.isArray(wanted) && wanted.length < 2) {
-    throw new ProbelabError(
-      `Can't cut ${column} into bins at ${JSON.stringify(wanted)}: pass two edges at least, bins: [0, 60, 600], or how many bins.`,
-    );
-  }
-  const every = "all" as const;
-  const spread = {
-    low: min(column),
-    high: max(column),
-    median: quantile(0.5, column),
-    positive: min(column, { where: { [column]: { gt: 0 } } }),
+/** `lab.runs.histogram` and `lab.measurements.histogram`: asks where the numbers lie, then how many are in each bin. */
+export function histogram(room: "runs" | "measurements") {
+  return async (of: Asked, options: HistogramOptions): Promise<Result> => {
+    const action = `make a histogram of ${room}`;
+    refuseUnknown(options, ["column", "bins", "log", ...ONE_BUCKET], action);
+    const { column, bins: wanted = 40, log, by = [], ...asked } = options;
+    if (typeof column !== "string") {
+      throw new ProbelabError(
+        `Can't ${action} without a column: pass one of numbers, column: ${room === "runs" ? '"duration"' : '"test_runtime"'}.`,
+      );
+    }
+    if (Array.isArray(wanted) && wanted.length < 2) {
+      throw new ProbelabError(
+        `Can't cut ${column} into bins at ${JSON.stringify(wanted)}: pass two edges at least, bins: [0, 60, 600], or how many bins.`,
+      );
+    }
+    const rest = { ...asked, every: "all" } as const;
+    const spread = {
+      low: min(column),
+      high: max(column),
+      median: quantile(0.5, column),
+      positive: min(column, { where: { [column]: { gt: 0 } } }),
+    };
+    const lies = await askRoom(of, room, rest, spread, { action });
+    const edges =
+      typeof wanted === "number" ? binEdges(lies.rows()[0], wanted, log, column) : wanted;
+    const named = Object.fromEntries([...namedBy(by), [BIN, bins(column, edges)]]);
+    const preset = { action, main: room, adds: ["from", "to"] };
+    const counts = await askRoom(of, room, { ...rest, by: named }, { [room]: count() }, preset);
+    return binned(counts, lies, edges, room);
   };
-  const lies = await ask(question, { ...rest, every }, spread, { action });
-  const [where] = lies.rows();
-  const edges = typeof wanted === "number" ? binEdges(where, wanted, log, column) : wanted;
-  const counts = await ask(
-    question,
-    { ...rest, by: Object.fromEntries([...namedBy(by), [BIN, bins(column, edges)]]), every },
-    { [many]: count() },
-    { action, main: many, adds: ["from", "to"] },
-  );
-  const { label: lowest = column, unit = "" } = lies.origin.columns.measures[0] ?? {};
-  return binned(counts, lies, edges, many, { label: lowest.replace(/, min$/, ""), unit });
 }
 
 /** The answer with numbers in place of its bins' names, and a row for each empty bin. */
-function binned(
-  asked: Result,
-  lies: Result,
-  edges: readonly number[],
-  noun: string,
-  { label, unit }: { label: string; unit: string },
-): Result {
+function binned(asked: Result, lies: Result, edges: readonly number[], noun: string): Result {
+  const { label: lowest = noun, unit = "" } = lies.origin.columns.measures[0] ?? {};
+  const label = lowest.replace(/, min$/, "");
   const { columns, notes } = asked.origin;
   const dimensions = columns.dimensions.filter(({ name }) => name !== BIN);
   const names = dimensions.map(({ name }) => name);

@@ -3,7 +3,6 @@ import { plainType } from "../database/time-column.js";
 import { daysOnly, tableBounds, type Source, type SourceColumn } from "../query/source.js";
 import { join, nested, raw, select, sql, type Column, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
-import { explainEmpty, missingFromLists } from "../query/why-empty.js";
 import type { TimeRange } from "../time/time-range.js";
 
 /** The measurements that a question is about. */
@@ -16,7 +15,7 @@ export interface MeasurementFilter {
 
 /** The measurements of a range: a row a measurement, with the columns of the table. */
 export function measurementSource(table: TableInfo, filter: MeasurementFilter): Source {
-  const { conditions, explained } = filtered(table, filter.range, filter.where);
+  const { conditions, ...own } = filtered(table, filter.range, filter.where);
   return {
     many: "measurements",
     column: (name) => tableColumn(table, name),
@@ -25,7 +24,7 @@ export function measurementSource(table: TableInfo, filter: MeasurementFilter): 
     ...onceOverall(table, filter.dedupe),
     from: (range) => measurementsFrom(table, filter, range, conditions),
     notes: [...dedupeNotes(table, filter.dedupe), ...table.notes],
-    ...explained,
+    ...own,
   };
 }
 
@@ -34,11 +33,8 @@ export function measurementSource(table: TableInfo, filter: MeasurementFilter): 
  * measurement_uid, or rows that are equal in every column. Its time and dimensions are those of its
  * first row.
  */
-export function measurementOnceSource(
-  table: TableInfo,
-  { range, where }: Omit<MeasurementFilter, "dedupe">,
-): Source {
-  const { conditions, explained } = filtered(table, range, where);
+export function measurementOnceSource(table: TableInfo, range: TimeRange, where: Where): Source {
+  const { conditions, ...own } = filtered(table, range, where);
   const first = new FirstColumns(table);
   const byUid = table.columns.has("measurement_uid");
   const keys = [...table.columns.keys()];
@@ -72,7 +68,7 @@ export function measurementOnceSource(
         : "Rows that are equal in every column are one measurement: the table has no measurement_uid.",
       ...table.notes,
     ],
-    ...explained,
+    ...own,
   };
 }
 
@@ -91,15 +87,10 @@ export function tableColumn(table: TableInfo, name: string): SourceColumn {
   return { sql: raw(table.column(name)), type: table.columns.get(name) ?? "" };
 }
 
-/** The conditions of a filter on the table's own columns, and how a source explains what they leave. */
+/** A filter on the table's own columns: for a source's notes, and as conditions. */
 export function filtered(table: TableInfo, range: TimeRange, where: Where) {
   const find = (name: string) => tableColumn(table, name);
-  const about = { table, range, where, find };
-  const explained: Pick<Source, "whyEmpty" | "missingValues"> = {
-    whyEmpty: (database, signal) => explainEmpty(database, about, signal),
-    missingValues: (database, signal) => missingFromLists(database, about, signal),
-  };
-  return { conditions: whereSql(where, find), explained };
+  return { filtered: { table, range, where, find }, conditions: whereSql(where, find) };
 }
 
 /**

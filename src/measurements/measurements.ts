@@ -6,12 +6,7 @@ import type { Measure } from "../query/measure.js";
 import type { GroupedRow, QuantileMeasures } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import {
-  measurementHistogram,
-  runHistogram,
-  type HistogramOptions,
-  type HistogramRow,
-} from "./histogram.js";
+import { histogram, type HistogramOptions, type HistogramRow } from "./histogram.js";
 import * as questions from "./questions.js";
 import { askedTable, type Asked } from "./questions.js";
 import type {
@@ -32,12 +27,25 @@ type Levels = readonly number[];
 /** The default dimension of `summary`; a deployment that declares other columns may not have it. */
 type Versions = ["software_name", "software_version"];
 
+/** An answer whose row the compiler knows by the question's dimensions, bucket and measures. */
+type Answer<B, E, M> = Promise<Result<GroupedRow<B, E, M>>>;
+
+/** Measures that are counts. */
+type Counts<Name extends string> = Record<Name, Measure<number>>;
+
 /** The measures of `counts` and `durations`. */
-type RunMeasures<L extends Levels> = {
-  runs: Measure<number>;
-  measurements: Measure<number>;
+type RunMeasures<L extends Levels> = Counts<"runs" | "measurements"> & {
   single_share: Measure;
 } & QuantileMeasures<L>;
+
+/** A question on runs with quantiles. */
+type QuantileQuestion = <
+  const B extends RunNames = [],
+  const E extends Every | undefined = Every | undefined,
+  const L extends Levels = [0.1, 0.5, 0.9],
+>(
+  options: RunQuantileOptions<B, L> & { readonly every?: E },
+) => Answer<B, E, RunMeasures<L>>;
 
 /** Questions on the measurement table `fastpath`, each bounded in time. */
 export interface Measurements {
@@ -62,7 +70,7 @@ export interface Measurements {
       readonly every?: E;
       readonly measures: M;
     },
-  ): Promise<Result<GroupedRow<B, E, M>>>;
+  ): Answer<B, E, M>;
   /**
    * Counts measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`.
    * A bucket without measurements is a zero.
@@ -76,7 +84,7 @@ export interface Measurements {
    */
   counts<const B extends Names = [], const E extends Every | undefined = Every | undefined>(
     options: MeasurementOptions<MeasurementColumn, B> & { readonly every?: E },
-  ): Promise<Result<GroupedRow<B, E, { measurements: Measure<number> }>>>;
+  ): Answer<B, E, Counts<"measurements">>;
   /** The same as {@link Runs.durations}. */
   runDurations: Runs["durations"];
   /**
@@ -91,20 +99,7 @@ export interface Measurements {
    */
   duplicates<const B extends Names = [], const E extends Every = "all">(
     options: DuplicateOptions<B> & { readonly every?: E },
-  ): Promise<
-    Result<
-      GroupedRow<
-        B,
-        E,
-        {
-          measurements: Measure<number>;
-          rows: Measure<number>;
-          duplicated: Measure<number>;
-          share: Measure;
-        }
-      >
-    >
-  >;
+  ): Answer<B, E, Counts<"measurements" | "rows" | "duplicated"> & { share: Measure }>;
   /**
    * The cells of a figure that one can question, for `chart.explore`: a row for each bucket and
    * combination of values in which there is anything, fewer than 5,000. Of each dimension the
@@ -129,9 +124,7 @@ export interface Measurements {
    */
   firstSeen<const B extends Names = []>(
     options: FirstSeenOptions<B>,
-  ): Promise<
-    Result<GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>>
-  >;
+  ): Answer<B, "all", { first: Measure<Date | null> } & Counts<"measurements">>;
   /**
    * Counts the numbers of a column in bins, as `lab.runs.histogram` does for runs: `measurements` of each bin.
    *
@@ -179,7 +172,7 @@ export interface Runs {
     const E extends Every | undefined = Every | undefined,
   >(
     options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
-  ): Promise<Result<GroupedRow<B, E, M>>>;
+  ): Answer<B, E, M>;
   /**
    * Counts runs, and the measurements in each: columns `t`, the dimensions, `runs`,
    * `measurements` (of all those runs), `single_share` (share of runs with one measurement, 0 to 1) and
@@ -191,13 +184,7 @@ export interface Runs {
    * @example
    * await lab.runs.counts({ range: last("1 month", { now: lab.now }), every: "week", by: "probe_cc", top: 5 });
    */
-  counts<
-    const B extends RunNames = [],
-    const E extends Every | undefined = Every | undefined,
-    const L extends Levels = [0.1, 0.5, 0.9],
-  >(
-    options: RunQuantileOptions<B, L> & { readonly every?: E },
-  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
+  counts: QuantileQuestion;
   /**
    * Durations of runs: as `counts`, with quantiles of the duration in seconds. A run's duration is
    * the last measurement_start_time of its report_id minus the first; a run of one measurement
@@ -211,13 +198,7 @@ export interface Runs {
    *   where: { test_name: "web_connectivity", software_version: prefix("3.8") },
    * });
    */
-  durations<
-    const B extends RunNames = [],
-    const E extends Every | undefined = Every | undefined,
-    const L extends Levels = [0.1, 0.5, 0.9],
-  >(
-    options: RunQuantileOptions<B, L> & { readonly every?: E },
-  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
+  durations: QuantileQuestion;
   /**
    * The table per version: for each software_name and software_version (or `by`), `runs`,
    * `measurements`, `single_share`, `measurements_per_run` (median), `seconds_per_measurement` (median
@@ -234,14 +215,10 @@ export interface Runs {
     const L extends Levels = [0.1, 0.3, 0.5, 0.7, 0.9],
   >(
     options: RunQuantileOptions<RunNames, L> & { readonly by?: B; readonly every?: E },
-  ): Promise<
-    Result<
-      GroupedRow<
-        B,
-        E,
-        RunMeasures<L> & { measurements_per_run: Measure; seconds_per_measurement: Measure }
-      >
-    >
+  ): Answer<
+    B,
+    E,
+    RunMeasures<L> & Record<"measurements_per_run" | "seconds_per_measurement", Measure>
   >;
   /**
    * The same of runs as {@link Measurements.explore} of measurements; a run counts where it starts.
@@ -268,18 +245,9 @@ export interface Runs {
   ): Promise<Result<HistogramRow<B, { runs: Measure<number> }>>>;
 }
 
-/** A question whose row the compiler knows better than its code does. */
-type AskedAs<F> = F extends (options: infer O) => Promise<Result<infer Row>>
-  ? (options: O) => Promise<Result<Row>>
-  : never;
-
 /** Dimensions that `explain` searches by default. */
 export const DIMENSIONS = [
-  "software_name",
-  "software_version",
-  "probe_cc",
-  "probe_asn",
-  "test_name",
+  ...["software_name", "software_version", "probe_cc", "probe_asn", "test_name"],
 ];
 
 /** The questions, bound to a database. */
@@ -287,47 +255,50 @@ export function measurementsOf(database: Database): Measurements {
   return measurementsAsked(askedTable(database));
 }
 
-/** The questions, bound to a table or a snapshot. */
-export function measurementsAsked(of: Asked): Measurements {
-  const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
-    ((options: never) => ask(of, options)) as AskedAs<F> as F;
-  const measurements: Measurements = {
-    ask: typed<Measurements["ask"]>(questions.askOwn("measurements")),
-    counts: typed<Measurements["counts"]>(questions.counts),
-    runDurations: typed<Runs["durations"]>(questions.runDurations),
-    duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
-    firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
-    explore: typed<Measurements["explore"]>(questions.explore("measurements")),
-    histogram: typed<Measurements["histogram"]>(measurementHistogram),
-    values: typed<Measurements["values"]>(values),
-  };
-  const { database } = of;
-  return cubeSource(measurements, {
-    dimensions: DIMENSIONS,
-    open: async (range, where) => ({ database, source: await of.measurements({ range, where }) }),
-  });
-}
-
 /** The questions on runs, bound to a database. */
 export function runsOf(database: Database): Runs {
   return runsAsked(askedTable(database));
 }
 
+/** The questions, bound to a table or a snapshot. */
+export function measurementsAsked(of: Asked): Measurements {
+  return bound<Measurements>(of, "measurements", {
+    ask: questions.askOwn("measurements"),
+    counts: questions.counts,
+    runDurations: questions.runDurations,
+    duplicates: questions.duplicates,
+    firstSeen: questions.firstSeen,
+    explore: questions.explore("measurements"),
+    histogram: histogram("measurements"),
+    values,
+  });
+}
+
 /** The questions on runs, bound to a table or a snapshot. */
 export function runsAsked(of: Asked): Runs {
-  const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
-    ((options: never) => ask(of, options)) as AskedAs<F> as F;
-  const runs: Runs = {
-    ask: typed<Runs["ask"]>(questions.askOwn("runs")),
-    counts: typed<Runs["counts"]>(questions.runCounts),
-    durations: typed<Runs["durations"]>(questions.runDurations),
-    summary: typed<Runs["summary"]>(questions.summary),
-    explore: typed<Runs["explore"]>(questions.explore("runs")),
-    histogram: typed<Runs["histogram"]>(runHistogram),
-  };
-  const { database } = of;
-  return cubeSource(runs, {
+  return bound<Runs>(of, "runs", {
+    ask: questions.askOwn("runs"),
+    counts: questions.runCounts,
+    durations: questions.runDurations,
+    summary: questions.summary,
+    explore: questions.explore("runs"),
+    histogram: histogram("runs"),
+  });
+}
+
+/** Questions of a table or a snapshot, whose rows the compiler knows better than their code does. */
+function bound<Questions extends object>(
+  of: Asked,
+  room: "measurements" | "runs",
+  asks: Record<keyof Questions, (of: Asked, options: never) => Promise<Result>>,
+): Questions {
+  const entries = Object.entries<(of: Asked, options: never) => Promise<Result>>(asks);
+  const questions = entries.map(([name, ask]) => [name, (options: never) => ask(of, options)]);
+  return cubeSource(Object.fromEntries(questions) as Questions, {
     dimensions: DIMENSIONS,
-    open: async (range, where) => ({ database, source: await of.runs({ range, where }) }),
+    open: async (range, where) => ({
+      database: of.database,
+      source: await of[room]({ range, where }),
+    }),
   });
 }

@@ -61,10 +61,13 @@ export type FirstSeenOptions<B extends By<MeasurementColumn> = By<MeasurementCol
 >;
 
 type Measures = Readonly<Record<string, Measure<unknown>>>;
+type Room = "measurements" | "runs";
 
 export const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "dedupe"];
 /** One object of options may serve counts, durations and summary alike. */
 const FAMILY = [...MEASUREMENT_OPTIONS, "quantiles"];
+/** Of questions on the whole range. */
+export const ONE_BUCKET = MEASUREMENT_OPTIONS.filter((name) => name !== "every");
 
 /** The source of questions on measurements and runs: a table, or a snapshot of it. */
 export interface Asked {
@@ -83,102 +86,64 @@ export function askedTable(database: Database): Asked {
   };
 }
 
-/** Opens a source for a range; the options are read only then, after the range was checked. */
+/** Opens a room for a range; the options are read only then, after the range was checked. */
 function opener(
-  question: Asked,
-  source: "measurements" | "runs",
+  of: Asked,
+  room: Room,
   options: Pick<MeasurementOptions<string>, "where" | "dedupe">,
 ) {
   return (range: TimeRange) =>
-    question[source]({ range, where: options.where ?? {}, dedupe: options.dedupe });
+    of[room]({ range, where: options.where ?? {}, dedupe: options.dedupe });
 }
 
-type Asker = (
-  question: Asked,
+/** Asks the measurements or the runs. */
+export async function askRoom(
+  of: Asked,
+  room: Room,
   options: MeasurementOptions<string>,
   measures: Measures,
   preset: Preset,
-) => Promise<Result>;
-
-/** Asks the measurements. */
-export const askMeasurements: Asker = async (question, options, ...rest) =>
-  askSource(question.database, opener(question, "measurements", options), options, ...rest);
-
-/** Asks the runs. */
-export const askRuns: Asker = async (question, options, ...rest) =>
-  askSource(question.database, opener(question, "runs", options), options, ...rest);
+): Promise<Result> {
+  return askSource(of.database, opener(of, room, options), options, measures, preset);
+}
 
 /** `lab.measurements.ask` and `lab.runs.ask`: see {@link Measurements.ask}. */
-export function askOwn(room: "measurements" | "runs") {
-  const ask = room === "runs" ? askRuns : askMeasurements;
-  return async (question: Asked, options: RunOptions & { readonly measures: Measures }) => {
+export function askOwn(room: Room) {
+  return async (of: Asked, options: RunOptions & { readonly measures: Measures }) => {
     const action = `ask the ${room}`;
     refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
-    return ask(question, options, options.measures, { action });
+    return askRoom(of, room, options, options.measures, { action });
   };
 }
 
 /** `lab.measurements.explore` and `lab.runs.explore`: see {@link Measurements.explore}. */
-export function explore(room: "measurements" | "runs") {
-  return async (
-    question: Asked,
-    options: ExploreOptions & Pick<RunOptions, "dedupe">,
-  ): Promise<Result> => {
+export function explore(room: Room) {
+  return async (of: Asked, options: ExploreOptions & Pick<RunOptions, "dedupe">) => {
+    const { dedupe: _, ...asked } = options ?? {};
     const action = `explore the ${room}`;
-    refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
-    return askExplore(question.database, opener(question, room, options), options, action);
+    refuseUnknown(asked, EXPLORE_OPTIONS, action);
+    return askExplore(of.database, opener(of, room, options), asked, action);
   };
 }
 
 /** `lab.measurements.counts`: see {@link Measurements.counts}. */
-export async function counts(question: Asked, options: MeasurementOptions): Promise<Result> {
+export async function counts(of: Asked, options: MeasurementOptions): Promise<Result> {
   const action = "count measurements";
   refuseUnknown(options, FAMILY, action);
-  const preset = { action, main: "measurements" };
-  return askMeasurements(question, options, { measurements: count() }, preset);
-}
-
-/** `lab.runs.counts`: see {@link Runs.counts}. */
-export async function runCounts(question: Asked, options: RunQuantileOptions): Promise<Result> {
-  const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "measurements");
-  return runQuestion(question, options, measures, { action: "count runs", main });
-}
-
-/** `lab.runs.durations`: see {@link Runs.durations}. */
-export async function runDurations(question: Asked, options: RunQuantileOptions): Promise<Result> {
-  const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "duration");
-  return runQuestion(question, options, measures, { action: "measure run durations", main });
-}
-
-/** `lab.runs.summary`: see {@link Runs.summary}. */
-export async function summary(question: Asked, options: RunQuantileOptions): Promise<Result> {
-  const { measures, main } = quantiles(options, [0.1, 0.3, 0.5, 0.7, 0.9], "duration");
-  const own = {
-    measurements_per_run: quantile(0.5, "measurements", { label: "Measurements per run, median" }),
-    seconds_per_measurement: quantile(0.5, "seconds_per_measurement", {
-      label: "Seconds per measurement, median",
-    }),
-  };
-  const by = ["software_name", "software_version"];
-  const preset = { action: "summarise runs", main, every: "all", by, top: Infinity } as const;
-  return runQuestion(question, options, { ...own, ...measures }, preset);
+  const measures = { measurements: count() };
+  return askRoom(of, "measurements", options, measures, { action, main: "measurements" });
 }
 
 /** `lab.measurements.duplicates`: see {@link Measurements.duplicates}. */
 export async function duplicates({ database }: Asked, options: DuplicateOptions): Promise<Result> {
   const action = "count duplicates";
   refuseUnknown(options, GROUP_OPTIONS, action);
-  const open = async (range: TimeRange) => {
-    const { where = {} } = options;
-    return measurementOnceSource(await database.table("measurements"), { range, where });
-  };
+  const open = async (range: TimeRange) =>
+    measurementOnceSource(await database.table("measurements"), range, options.where ?? {});
   const measures = {
     measurements: count({ label: "Measurements, each once" }),
     rows: sum("rows", { label: "Rows of the table" }),
-    duplicated: count({
-      where: { rows: { gt: 1 } },
-      label: "Measurements held more than once",
-    }),
+    duplicated: count({ where: { rows: { gt: 1 } }, label: "Measurements held more than once" }),
     share: ratio(count(), sum("rows"), {
       complement: true,
       label: "Share of rows that are surplus",
@@ -189,49 +154,68 @@ export async function duplicates({ database }: Asked, options: DuplicateOptions)
 }
 
 /** `lab.measurements.firstSeen`: see {@link Measurements.firstSeen}. */
-export async function firstSeen(question: Asked, options: FirstSeenOptions): Promise<Result> {
+export async function firstSeen(of: Asked, options: FirstSeenOptions): Promise<Result> {
   const action = "find when measurements were first seen";
-  const known = MEASUREMENT_OPTIONS.filter((name) => name !== "every");
-  refuseUnknown(options, known, action);
+  refuseUnknown(options, ONE_BUCKET, action);
   const measures = { first: min("time", { label: "First measurement" }), measurements: count() };
   const preset = { action, top: Infinity, main: "measurements" };
-  return askMeasurements(question, { ...options, every: "all" }, measures, preset);
+  return askRoom(of, "measurements", { ...options, every: "all" }, measures, preset);
 }
 
-/** A question on runs with quantiles: how many there are, then what was asked of each. */
-async function runQuestion(
-  question: Asked,
-  options: RunQuantileOptions,
-  measures: Measures,
-  preset: Preset,
-): Promise<Result> {
-  refuseUnknown(options, FAMILY, preset.action);
-  const own = {
-    runs: count(),
-    measurements: sum("measurements", { label: "Measurements" }),
-    single_share: share({ measurements: 1 }, { label: "Share of runs with a single measurement" }),
-  };
-  return askRuns(question, options, { ...own, ...measures }, preset);
-}
-
-/** The measures `q10`, `q50`, `q2_5` … of something that each run has, and which of them is the main one. */
-function quantiles(
-  options: RunQuantileOptions,
-  levels: readonly number[],
+/**
+ * A question on runs with quantiles of something that each run has, as measures `q10`, `q50`, `q2_5` …:
+ * `lab.runs.counts`, `.durations` and `.summary`, see {@link Runs}.
+ */
+function runQuestion(
   column: "measurements" | "duration",
-): { measures: Measures; main: string } {
-  const wanted = options?.quantiles ?? levels;
-  const name = (level: number): string =>
-    `q${String(Number((level * 100).toPrecision(12))).replace(".", "_")}`;
-  const measures = Object.fromEntries(
-    wanted.map((level, index) => {
-      if (!(level >= 0 && level <= 1) || wanted.indexOf(level) !== index) {
-        throw new ProbelabError(
-          `Can't give the quantile ${String(level)}: pass different numbers from 0 to 1, such as quantiles: [0.1, 0.5, 0.9].`,
-        );
+  levels: readonly number[],
+  preset: Preset,
+  more: Measures = {},
+) {
+  return async (of: Asked, options: RunQuantileOptions): Promise<Result> => {
+    refuseUnknown(options, FAMILY, preset.action);
+    const wanted = options?.quantiles ?? levels;
+    const name = (level: number) =>
+      `q${String(Number((level * 100).toPrecision(12))).replace(".", "_")}`;
+    const quantiles = wanted.map((level, index) => {
+      if (level >= 0 && level <= 1 && wanted.indexOf(level) === index) {
+        return [name(level), quantile(level, column)] as const;
       }
-      return [name(level), quantile(level, column)];
-    }),
-  );
-  return { measures, main: name(wanted.includes(0.5) ? 0.5 : (wanted[0] ?? 0.5)) };
+      throw new ProbelabError(
+        `Can't give the quantile ${String(level)}: pass different numbers from 0 to 1, such as quantiles: [0.1, 0.5, 0.9].`,
+      );
+    });
+    const measures = {
+      runs: count(),
+      measurements: sum("measurements", { label: "Measurements" }),
+      single_share: share(
+        { measurements: 1 },
+        { label: "Share of runs with a single measurement" },
+      ),
+      ...more,
+      ...Object.fromEntries(quantiles),
+    };
+    const main = name(wanted.includes(0.5) ? 0.5 : (wanted[0] ?? 0.5));
+    return askRoom(of, "runs", options, measures, { ...preset, main });
+  };
 }
+
+const LEVELS = [0.1, 0.5, 0.9];
+export const runCounts = runQuestion("measurements", LEVELS, { action: "count runs" });
+export const runDurations = runQuestion("duration", LEVELS, { action: "measure run durations" });
+export const summary = runQuestion(
+  "duration",
+  [0.1, 0.3, 0.5, 0.7, 0.9],
+  {
+    action: "summarise runs",
+    every: "all",
+    by: ["software_name", "software_version"],
+    top: Infinity,
+  },
+  {
+    measurements_per_run: quantile(0.5, "measurements", { label: "Measurements per run, median" }),
+    seconds_per_measurement: quantile(0.5, "seconds_per_measurement", {
+      label: "Seconds per measurement, median",
+    }),
+  },
+);

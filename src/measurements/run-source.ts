@@ -48,7 +48,7 @@ export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
   const { time } = table;
   const { range } = filter;
   const { ofRuns, ofParts } = splitWhere(filter.where);
-  const { conditions, explained } = filtered(table, range, ofParts);
+  const { conditions, ...own } = filtered(table, range, ofParts);
   const noReport = withoutReport(table);
   return runsOf({
     table,
@@ -76,7 +76,7 @@ export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
     more: {
       ...onceOverall(table, filter.dedupe),
       notes: [WHOLE_RUNS, ...dedupeNotes(table, filter.dedupe), ...table.notes],
-      ...explained,
+      ...own,
     },
   });
 }
@@ -111,7 +111,7 @@ interface RunParts {
   readonly lost: Sql;
   /** Runs that are held whole: gives the same columns of each, and those of its first measurement. */
   readonly whole?: (range: Span, first: FirstColumns["names"]) => Sql;
-  readonly more: Pick<Source, "notes" | "whyEmpty" | "missingValues" | "whole">;
+  readonly more: Pick<Source, "notes" | "filtered" | "whole">;
 }
 
 /** The runs that parts make up: the one place that says what a run is. */

@@ -6,10 +6,10 @@ import { plainType } from "../database/time-column.js";
 import { grouped } from "../base/text.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
 import { measurementSource } from "./measurement-source.js";
-import { askMeasurements, type Asked, type MeasurementColumn } from "./questions.js";
+import { askRoom, type Asked, type MeasurementColumn } from "./questions.js";
 import { asText } from "../query/dimension.js";
 import { count } from "../query/measure.js";
-import { bind, print, sql } from "../query/sql.js";
+import { bind, print, sql, type Sql } from "../query/sql.js";
 import { type Where, whereText } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -58,7 +58,6 @@ export async function values(of: Asked, options: ValuesOptions): Promise<Result>
   const { y, by, top = 6, other = true, width = 1000, where = {}, signal } = options;
   const { database } = of;
   const table = await database.table("measurements");
-  const { time } = table;
   const taken = y === "t" || by === "t" ? "t" : by === y ? y : undefined;
   if (taken !== undefined) {
     throw new ProbelabError(
@@ -67,7 +66,8 @@ export async function values(of: Asked, options: ValuesOptions): Promise<Result>
   }
   const all = measurementSource(table, { range, where });
   const { type, sql: column } = all.column(y);
-  if (!/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plainType(type))) {
+  const plain = plainType(type);
+  if (!/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plain)) {
     throw new ProbelabError(
       `Can't draw ${y} along time: it is a ${type}. Pass a column of numbers, or count with lab.measurements.counts({ by: "${y}" }).`,
     );
@@ -77,79 +77,62 @@ export async function values(of: Asked, options: ValuesOptions): Promise<Result>
       `Can't keep ${String(top)} series of values: pass top: a whole number from 1 to 200.`,
     );
   }
+  const sized = { range, by, top, other, where, every: "all", ...(signal && { signal }) } as const;
   const sizes =
     by === undefined
       ? undefined
-      : await askMeasurements(
-          of,
-          { range, by, top, other, where, every: "all", ...(signal && { signal }) },
-          { measurements: count() },
-          { action },
-        );
-  const [dimension] = sizes?.origin.columns.dimensions ?? [];
-  const rest = dimension?.other;
-  const names = (dimension?.order ?? []).filter((name) => rest === undefined || name !== rest);
-  const text = by === undefined ? null : asText(all.column(by).sql);
-  const isKept = text && sql`has(${bind("kept", "Array(Nullable(String))", names)}, ${text})`;
-  const series =
-    text && rest !== undefined
-      ? sql`if(${isKept!}, ${text}, ${bind("other", "String", rest)})`
-      : text;
-  const leftOut = !other && (sizes?.origin.reductions.length ?? 0) > 0;
-  const columns = Math.max(
-    1,
-    Math.min(width, Math.floor(MOST_ROWS / (6 * (dimension?.order.length || 1)))),
-  );
-  const rows = all.from(range);
-  const from = print(leftOut ? sql`${rows} AND ${isKept!}` : rows);
-  const seriesSql = series === null ? null : print(series);
+      : (await askRoom(of, "measurements", { ...sized, by }, { n: count() }, { action })).origin;
+  const { order = [], other: rest } = sizes?.columns.dimensions[0] ?? {};
+  let rows = all.from(range);
+  let series: Sql | undefined;
+  if (by !== undefined) {
+    const names = order.filter((name) => rest === undefined || name !== rest);
+    series = asText(all.column(by).sql);
+    const isKept = sql`has(${bind("kept", "Array(Nullable(String))", names)}, ${series})`;
+    if (rest !== undefined) {
+      series = sql`if(${isKept}, ${series}, ${bind("other", "String", rest)})`;
+    } else if (!other) {
+      rows = sql`${rows} AND ${isKept}`;
+    }
+  }
+  const { time } = table;
   const timeType = table.columns.get(table.timeName) ?? "";
-  const plain = /^Date(Time(64)?)?\b/.test(timeType);
-  const x = plain
+  const x = /^Date(Time(64)?)?\b/.test(timeType)
     ? { sql: time.sql, type: timeType }
-    : {
-        sql: `toDateTime64(${time.dateTime(time.sql)}, 6, 'UTC')`,
-        type: "DateTime64(6, 'UTC')",
-      };
+    : { sql: `toDateTime64(${time.dateTime(time.sql)}, 6, 'UTC')`, type: "DateTime64(6, 'UTC')" };
+  const slices = Math.floor(MOST_ROWS / (6 * (order.length || 1)));
+  const columns = Math.max(1, Math.min(width, slices));
+  const from = print(rows);
+  const named = series && print(series);
   const m4 = m4Sql({
     from: from.sql,
     x,
-    y: {
-      sql: print(column).sql,
-      type: plainType(type) === type ? type : `Nullable(${plainType(type)})`,
-    },
-    ...(seriesSql !== null && { series: seriesSql.sql }),
-    start: range.start,
-    end: range.end,
-    width: columns,
+    y: { sql: print(column).sql, type: plain === type ? type : `Nullable(${plain})` },
+    ...(named && { series: named.sql }),
+    ...{ start: range.start, end: range.end, width: columns },
   });
-  const parameters = { ...from.parameters, ...seriesSql?.parameters, ...m4.parameters };
-  const question = { sql: m4.sql, parameters };
-  const answer = await database.ask({
-    ...question,
-    action,
-    types: new Map([["x", x.type]]),
-    signal,
-  });
-  const renamed = answer.table.rename({ x: "t", y, ...(by !== undefined && { series: by }) });
+  const parameters = { ...from.parameters, ...named?.parameters, ...m4.parameters };
+  const question = { sql: m4.sql, parameters, action, signal };
+  const answer = await database.ask({ ...question, types: new Map([["x", x.type]]) });
+  const drawn = answer.table.rename({ x: "t", y, ...(by !== undefined && { series: by }) });
   const cost = answerOrigin(database, question, range, answer);
   const filter = whereText(where);
-  return new Result(renamed, {
+  return new Result(drawn, {
     ...cost,
-    rowsRead: cost.rowsRead + (sizes?.origin.rowsRead ?? 0),
-    bytesRead: cost.bytesRead + (sizes?.origin.bytesRead ?? 0),
+    rowsRead: cost.rowsRead + (sizes?.rowsRead ?? 0),
+    bytesRead: cost.bytesRead + (sizes?.bytesRead ?? 0),
     ...(filter !== "" && { filter }),
     columns: {
       dimensions: [],
       measures: [{ name: y, label: y, unit: "", additive: false, missing: "gap", main: true }],
     },
     reductions: [
-      ...(sizes?.origin.reductions ?? []),
-      `${grouped(renamed.numRows())} values: first, last, lowest and highest of ${grouped(columns)} equal slices of time.`,
+      ...(sizes?.reductions ?? []),
+      `${grouped(drawn.numRows())} values: first, last, lowest and highest of ${grouped(columns)} equal slices of time.`,
     ],
     notes: [
       ...all.notes,
-      ...(renamed.numRows() === 0 ? ["No measurement matches in the range."] : []),
+      ...(drawn.numRows() === 0 ? ["No measurement matches in the range."] : []),
     ],
   });
 }

@@ -278,8 +278,13 @@ const HINTS: readonly Hint[] = [
   ],
   [
     /^Type 'string' is not assignable to type 'TimeRange'/,
-    /^range\s*:\s*("[^"]*"|'[^']*')/,
+    /^(?:range\s*:\s*)?("[^"]*"|'[^']*'|[\w.]+)/,
     "Write range: last($1), or range: between(start, end).",
+  ],
+  [
+    /^Argument of type '"(.*)"' is not assignable to parameter of type 'ColumnName</,
+    /(?:)/,
+    "There is no column $1: result.columnNames() lists them.",
   ],
   ...renamed(QUESTION_OPTIONS, `(?!${CHART})\\w*Options`),
   ...renamed(CHART_OPTIONS, `${CHART}Options`),

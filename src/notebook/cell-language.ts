@@ -181,11 +181,6 @@ export class CellLanguage {
     if (name.startsWith("cell:")) return file(this.pathOf(name), ts.Extension.Ts, false);
     // The kernel itself provides it.
     if (name === "tslab") return file(join(root, "dist", "notebook", "tslab.d.ts"));
-    // Most imports: a package's declaration file imports the one next to it.
-    const beside = join(dirname(from), name.replace(/\.js$/, "") + ".d.ts");
-    if (name.startsWith(".") && from.endsWith(".d.ts") && ts.sys.fileExists(beside)) {
-      return file(beside, ts.Extension.Dts, from.includes("/node_modules/"));
-    }
     const { Bundler, Node10 } = ts.ModuleResolutionKind;
     const isOwn = name === ownName || name.startsWith(`${ownName}/`);
     let result: Resolution | undefined;
@@ -197,10 +192,14 @@ export class CellLanguage {
         if (isTyped(found) || (!result && found.resolvedModule)) result = found;
       }
     }
-    // One copy of each version, the one that cells import: a type of another copy is another type.
-    const id = result && from.endsWith(".d.ts") ? packageOf(result) : undefined;
-    const copy = id === undefined ? undefined : this.#resolve(name, this.#root);
-    return (copy && packageOf(copy) === id ? copy : result) ?? { resolvedModule: undefined };
+    const id = result && packageOf(result);
+    if (!result || id === undefined) return result ?? { resolvedModule: undefined };
+    // A type of another copy is another type: of each version one copy, our own, whose declarations are
+    // one file, or the one that cells import.
+    const ours = ts.resolveModuleName(name, containingFile, options, ts.sys);
+    if (packageOf(ours) === id) return ours;
+    const copy = from.endsWith(".d.ts") ? this.#resolve(name, this.#root) : result;
+    return packageOf(copy) === id ? copy : result;
   }
 }
 

@@ -6,22 +6,18 @@ import { Result } from "../result/result.js";
 import { autoBucket, buckets, checkBucket, type Bucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
+import { dimensionsOf, type AskedDimension, type By } from "./dimension.js";
 import { groupedRows, incompleteNotes, MOST_GROUPED_ROWS } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
-import { fittingTop, isMerged, mergeRows, placed } from "./merge-rows.js";
-import { Plan, type AnswerRow, type PlannedMeasure } from "./plan.js";
+import { fittingTop, isMerged, mergeRows, placed, type Fit } from "./merge-rows.js";
+import { Plan, type AnswerRow } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { checkFinest, NOTHING, type Extra, type Source } from "./source.js";
-import type { PrintedSql } from "./sql.js";
+import { checkFinest, finestOf, NOTHING, type Extra, type Source } from "./source.js";
 import { whereText, type Where } from "./where.js";
+import { explainFilter } from "./why-empty.js";
 import { askDividing, isTooMuch } from "./windows.js";
 
-/** Dimensions to group by: a column's name or a dimension, a list of them, or an object that names them. */
-export type By<Name extends string = string> =
-  GroupBy<Name> | readonly GroupBy<Name>[] | Readonly<Record<string, GroupBy<Name>>>;
-
-type GroupBy<Name extends string> = Name | Dimension<string, Name>;
+export type { By } from "./dimension.js";
 
 /** Options of every grouped question. */
 export interface GroupOptions<Name extends string = string, B extends By<Name> = By<Name>> {
@@ -70,6 +66,18 @@ export interface Preset {
   readonly after?: readonly string[];
 }
 
+/** A question whose options are read: what is asked, of whom. */
+interface Question {
+  readonly database: Database;
+  readonly plan: Plan;
+  readonly dimensions: readonly AskedDimension[];
+  readonly every: Bucket | null;
+  readonly range: TimeRange;
+  readonly top: number;
+  readonly action: string;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Asks a source: source × range × every × by × measures × where, in one scan of the table.
  *
@@ -83,105 +91,72 @@ export async function askSource(
   options: GroupOptions,
   measures: Readonly<Record<string, Measure<unknown>>>,
   preset: Preset,
+  asksAgain = false,
 ): Promise<Result> {
   const { action } = preset;
-  const whole = checkRange((options as GroupOptions | undefined)?.range, action);
+  const range = checkRange((options as GroupOptions | undefined)?.range, action);
+  const { by = preset.by ?? [], other = true, where = {}, signal } = options;
   const top = checkTop(options.top ?? preset.top ?? 6);
-  const source = await open(whole);
+  const source = await open(range);
   const taken = [...Object.keys(measures ?? {}), ...(preset.adds ?? [])];
-  const by = options.by ?? preset.by ?? [];
-  const dimensions = askedDimensions(by, source, whole.timeZone, taken);
-  const { every, notes } = pickBucket(
-    options.every ?? preset.every ?? "auto",
-    whole,
-    groupsAtMost(dimensions, top),
-    source,
-  );
+  const dimensions = dimensionsOf(by, source, range.timeZone, taken);
+  const wanted = options.every ?? preset.every ?? "auto";
+  const every = pickBucket(wanted, range, groupsAtMost(dimensions, top), source);
   const plan = new Plan(source);
-  const planned = planMeasures(plan, measures, dimensions, preset);
-  const { signal } = options;
-  const { aggregates } = plan;
-  const steps = every === null ? 1 : buckets(whole, every).length;
-  const kept = mostKept(top, dimensions, steps);
-  const sqlOf = (top: number, range = whole, apart = false) =>
-    questionSql(plan, dimensions, { every, range, top, apart });
-  const ask = (question: PrintedSql) => database.ask({ ...question, action, signal });
-  const question = sqlOf(kept);
-  const asked = async () => {
-    const part = (window: TimeRange) => ask(sqlOf(Infinity, window, true));
-    const divided = { range: whole, source, aggregates, ask: () => ask(question), part };
-    const answer = await askDividing({ ...divided, keep: true });
-    const windowed = answer.table === undefined;
-    const rows = windowed
-      ? placed(answer.windows, dimensions)
-      : (answer.table.objects() as AnswerRow[]);
-    const fit = fittingTop(rows, dimensions, { top: kept, buckets: steps });
-    if (!windowed && fit.top >= kept) return { ...answer, fit, question, rows };
-    if (windowed || aggregates.every(isMerged)) {
-      const merged = mergeRows(rows, dimensions, aggregates, fit.top);
-      return { ...answer, fit, question, rows: merged };
+  const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
+  const explained = async (empty: boolean): Promise<Extra> => {
+    if (source.filtered) {
+      return explainFilter(database, source.filtered, empty, signal).catch(untold);
     }
-    // Quantiles of what is merged are known to the server only.
-    const narrower = sqlOf(fit.top);
-    const again = await ask(narrower);
-    return {
-      ...answer,
-      ...again,
-      fit,
-      question: narrower,
-      rowsRead: answer.rowsRead + again.rowsRead,
-      bytesRead: answer.bytesRead + again.bytesRead,
-      seconds: answer.seconds + again.seconds,
-      rows: again.table.objects() as AnswerRow[],
-    };
+    const why = empty ? await source.whyEmpty?.() : undefined;
+    return why === undefined ? NOTHING : { ...NOTHING, notes: [why] };
   };
   const [answer, missing] = await Promise.all([
-    asked(),
-    source.missingValues(database, signal).catch((error: unknown) => {
-      // Where the question was stopped, the question itself says so.
-      return (error as { code?: string }).code === "ABORTED" ? NOTHING : untold(error);
+    askGroups({ database, plan, dimensions, every, range, top, action, signal }),
+    // Where the question was stopped, the question itself says so.
+    explained(false).catch((error: unknown) => {
+      if ((error as { code?: string }).code !== "ABORTED") throw error;
+      return NOTHING;
     }),
   ]);
-  const { range } = answer;
-  const stopped = range.start > whole.start;
+  const { fit, question } = answer;
   const usable = answer.rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
-  const grouped = await groupedRows(usable, {
-    action,
-    range,
-    every,
-    dimensions,
-    top,
-    fit: answer.fit,
-    other: options.other ?? true,
-    measures: planned,
-    many: source.many,
+  const { table, time, ...columns } = await groupedRows(usable, {
+    ...{ action, range, every, dimensions, top, fit, other, measures: planned, many: source.many },
   });
-  const empty = grouped.table.numRows() === 0;
-  const unusable = usable.length < answer.rows.length && !stopped;
+  const empty = table.numRows() === 0;
+  if (empty && !asksAgain && (await database.isChanged())) {
+    return askSource(database, open, options, measures, preset, true);
+  }
+  const unusable = usable.length < answer.rows.length;
   const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
-  const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
-  const filter = preset.filterText ?? whereText(options.where ?? {});
-  const cost = answerOrigin(database, answer.question, range, answer);
-  const beside = [...(why === missing ? [] : [why]), missing, leftOut];
-  return new Result(grouped.table, {
+  const why = empty ? await explained(true) : missing;
+  const beside = [...new Set([missing, leftOut, why])];
+  const filter = preset.filterText ?? whereText(where);
+  const cost = answerOrigin(database, question, range, answer);
+  return new Result(table, {
     ...cost,
     rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
     bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
     ...(filter !== "" && { filter }),
     columns: {
-      ...(grouped.time && { time: grouped.time }),
-      dimensions: grouped.dimensions,
+      ...(time && { time }),
+      dimensions: columns.dimensions,
       measures: planned.map(({ value: _, ...column }) => column),
     },
-    reductions: [...grouped.reductions, ...answer.reductions],
+    reductions: columns.reductions,
     notes: [
-      ...notes,
+      ...(wanted === "auto"
+        ? [
+            `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
+          ]
+        : []),
       ...answer.notes,
       ...source.notes,
       ...(preset.after ?? []),
       ...leftOut.notes,
       ...why.notes,
-      ...(empty ? [] : incompleteNotes(grouped.time, range)),
+      ...(empty ? [] : incompleteNotes(time, range)),
     ],
   });
 }
@@ -194,69 +169,43 @@ function untold(error: unknown): Extra {
   return { ...NOTHING, notes: [note] };
 }
 
-/** Names that a row, a plain object, can't safely have. */
-const UNSAFE = ["__proto__", "constructor", "prototype"];
-
-/** The dimensions of `by`, each with the name of its column. */
-export function namedBy(by: By | undefined): readonly (readonly [string, string | Dimension])[] {
-  if (typeof by === "string") return [[by, by]];
-  if (Array.isArray(by)) {
-    return (by as readonly (string | Dimension)[]).map((one) => [nameOf(one), one] as const);
+/** Rows of an answer with the places of their values, and how they were had. */
+async function askGroups(question: Question) {
+  const { database, plan, dimensions, every, range, top, action, signal } = question;
+  const { aggregates } = plan;
+  const steps = every === null ? 1 : buckets(range, every).length;
+  const kept = mostKept(top, dimensions, steps);
+  const sqlOf = (top: number, window = range, apart = false) =>
+    questionSql(plan, dimensions, { every, range: window, top, apart });
+  const ask = (question: ReturnType<typeof sqlOf>) => database.ask({ ...question, action, signal });
+  const first = sqlOf(kept);
+  const answer = await askDividing(
+    plan,
+    range,
+    () => ask(first),
+    (window) => ask(sqlOf(Infinity, window, true)),
+  );
+  const { table } = answer;
+  const rows = table ? (table.objects() as AnswerRow[]) : placed(answer.windows, dimensions);
+  const fit: Fit = fittingTop(rows, dimensions, { top: kept, buckets: steps });
+  if (table && fit.top >= kept) return { ...answer, fit, question: first, rows };
+  if (!table || aggregates.every(isMerged)) {
+    const merged = mergeRows(rows, dimensions, aggregates, fit.top);
+    return { ...answer, fit, question: first, rows: merged };
   }
-  if (isDimension(by)) return [[by.name, by]];
-  return Object.entries((by ?? {}) as Record<string, string | Dimension>);
-}
-
-/**
- * The dimensions of `by`, each once.
- *
- * @param taken names of the answer's other columns.
- * @throws ProbelabError for unknown columns, and for names that occur twice, are taken or unsafe.
- */
-function askedDimensions(
-  by: By,
-  source: Source,
-  timeZone: string,
-  taken: readonly string[],
-): AskedDimension[] {
-  const named = namedBy(by);
-  return named.map(([name, dimension], index) => {
-    if (named.findIndex(([other]) => other === name) !== index) {
-      throw new ProbelabError(
-        `Can't group by ${name} twice: name each column of by once, or { ${name}: …, ${name}_2: … } for two of one column.`,
-      );
-    }
-    checkDimensionName(name, dimension, taken);
-    return dimensionOf(name, dimension, source, timeZone);
-  });
-}
-
-function checkDimensionName(name: string, of: string | Dimension, taken: readonly string[]): void {
-  const reason =
-    name === "t"
-      ? "that is the column of time"
-      : UNSAFE.includes(name)
-        ? "JavaScript gives that name another meaning"
-        : taken.includes(name)
-          ? "another column of the answer has that name"
-          : undefined;
-  if (reason === undefined) return;
-  const other = `${name.replace(/\W|^_+|_+$/g, "")}_2`;
-  throw new ProbelabError(
-    `Can't name a dimension ${JSON.stringify(name)}: ${reason}. Give it another name, such as by: { ${other}: ${typeof of === "string" ? JSON.stringify(of) : "…"} }.`,
-  );
-}
-
-function isDimension(by: unknown): by is Dimension {
-  return typeof by === "object" && by !== null && typeof (by as Dimension).dimension === "string";
-}
-
-function nameOf(one: string | Dimension): string {
-  if (typeof one === "string") return one;
-  if (isDimension(one)) return one.name;
-  throw new ProbelabError(
-    `Can't group by ${JSON.stringify(one) ?? "undefined"}: pass columns' names, such as by: ["probe_cc", "test_name"].`,
-  );
+  // Quantiles of what is merged are known to the server only.
+  const narrower = sqlOf(fit.top);
+  const again = await ask(narrower);
+  return {
+    ...answer,
+    ...again,
+    fit,
+    question: narrower,
+    rowsRead: answer.rowsRead + again.rowsRead,
+    bytesRead: answer.bytesRead + again.bytesRead,
+    seconds: answer.seconds + again.seconds,
+    rows: again.table.objects() as AnswerRow[],
+  };
 }
 
 /** More buckets than rows that an answer may have. */
@@ -264,86 +213,46 @@ const MOST_BUCKETS = 2_000_000;
 /** For `top: Infinity`, which may give fewer groups or more. */
 const MANY_GROUPS = 50;
 /** Buckets that an answer should have before values are named instead. */
-const FEW_BUCKETS = 12;
+export const FEW_BUCKETS = 12;
 
-/**
- * The bucket of a question: null for `"all"`, for `"auto"` the finest that keeps the answer under
- * 5,000 rows, with a note that says so.
- */
+/** The bucket of a question: null for `"all"`, for `"auto"` the finest that keeps the answer under 5,000 rows. */
 function pickBucket(
   wanted: Bucket | "auto" | "all",
   range: TimeRange,
   groups: number,
   source: Source,
-): { readonly every: Bucket | null; readonly notes: readonly string[] } {
-  if (wanted === "all") return { every: null, notes: [] };
+): Bucket | null {
+  if (wanted === "all") return null;
   if (wanted === "auto") {
     const most = Number.isFinite(groups) ? Math.floor(MOST_ROWS / FEW_BUCKETS) : MANY_GROUPS;
-    const fitting = autoBucket(range, MOST_ROWS, Math.min(groups, most));
-    const finest = source.daysOnly ? "day" : source.hoursOnly ? "hour" : fitting;
-    const every = usualLength(fitting) < usualLength(finest) ? finest : fitting;
-    const note = `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`;
-    return { every, notes: [note] };
+    return coarser(autoBucket(range, MOST_ROWS, Math.min(groups, most)), finestOf(source));
   }
   const every = checkBucket(wanted);
   checkFinest(every, source);
   const count = Math.round((+range.end - +range.start) / usualLength(every));
-  if (count <= MOST_BUCKETS) return { every, notes: [] };
+  if (count <= MOST_BUCKETS) return every;
   throw new ProbelabError(
     `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
   );
 }
 
+/** The coarser of two buckets. */
+export function coarser(a: Bucket, b: Bucket): Bucket {
+  return usualLength(a) < usualLength(b) ? b : a;
+}
+
 /** The largest number of groups that an answer may have, as far as it is known before asking. */
 function groupsAtMost(dimensions: readonly AskedDimension[], top: number): number {
-  return dimensions.reduce((all, { most, natural }) => all * (natural ? most : top + 1), 1);
+  return dimensions.reduce((all, { natural }) => all * (natural || top + 1), 1);
 }
 
 /** `top`, or as much of it as several dimensions can have in an answer of two million rows. */
 function mostKept(top: number, dimensions: readonly AskedDimension[], buckets: number): number {
-  const ranked = dimensions.filter(({ natural }) => !natural).length;
-  if (ranked < 2 || !Number.isFinite(top)) return top;
-  const groups =
-    MOST_GROUPED_ROWS /
-    buckets /
-    groupsAtMost(
-      dimensions.filter(({ natural }) => natural),
-      top,
-    );
-  return Math.max(1, Math.min(top, Math.floor(groups ** (1 / ranked)) - 1));
-}
-
-function planMeasures(
-  plan: Plan,
-  measures: Readonly<Record<string, Measure<unknown>>>,
-  dimensions: readonly AskedDimension[],
-  { action, main }: Preset,
-): PlannedMeasure[] {
-  const entries = Object.entries(measures ?? {});
-  if (entries.length === 0) {
-    throw new ProbelabError(
-      `Can't ${action} without a measure: pass measures: { measurements: count() }, a name for each.`,
-    );
-  }
-  const taken = new Set(["t", "__proto__", ...dimensions.map(({ name }) => name)]);
-  return entries.flatMap(([name, measure]) => {
-    const planned = plan.add(name, measure, name === main);
-    const ends = plan.ends(name, measure);
-    const [low, high] = ends;
-    const named =
-      low && high
-        ? [{ ...planned, interval: [low.name, high.name] as const }, low, high]
-        : [planned];
-    for (const each of named) {
-      if (taken.has(each.name)) {
-        throw new ProbelabError(
-          `Can't name a measure ${JSON.stringify(each.name)}: ${each.name === "t" ? "that is the column of time" : "another column has that name"}. Give it another name.`,
-        );
-      }
-      taken.add(each.name);
-    }
-    return named;
-  });
+  const ranked = dimensions.filter(({ natural }) => !natural);
+  if (ranked.length < 2 || !Number.isFinite(top)) return top;
+  const natural = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
+  const groups = MOST_GROUPED_ROWS / buckets / natural;
+  return Math.max(1, Math.min(top, Math.floor(groups ** (1 / ranked.length)) - 1));
 }
 
 /** Checks `top`, the number of values of each dimension that keep their name. */

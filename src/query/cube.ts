@@ -1,11 +1,12 @@
 import { answerOrigin, type Database } from "../database/database.js";
+import { columnValues } from "../result/arquero-table.js";
 import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { dimensionOf, type Dimension } from "./dimension.js";
+import { dimensionOf, nameOf, type Dimension } from "./dimension.js";
 import type { Measure } from "./measure.js";
 import { mergeRows } from "./merge-rows.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { cellsSql } from "./question-sql.js";
+import { cellsSql, unusable } from "./question-sql.js";
 import type { Source } from "./source.js";
 import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
@@ -29,7 +30,7 @@ const CELLS = Symbol("cells");
 
 /** Makes the questions of a room ones whose cells can be asked for: `lab.measurements`, `lab.runs`. */
 export function cubeSource<T extends object>(questions: T, source: CubeSource): T {
-  return Object.defineProperty(questions, CELLS, { value: source, configurable: true });
+  return Object.assign(questions, { [CELLS]: source });
 }
 
 /** The options that `cubeSource` was called with for these questions, or undefined. */
@@ -87,77 +88,64 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const { action, where, signal } = options;
   const range = checkRange(options.range, action);
   const { database, source } = await cube.open(range, where);
-  const by = options.by ?? present(cube.dimensions, source);
-  const dimensions = by.map((dimension) => {
-    const name = typeof dimension === "string" ? dimension : dimension.name;
-    return dimensionOf(name, dimension, source, range.timeZone);
-  });
+  const lacking = options.by ? [] : cube.dimensions.filter((name) => !has(source, name));
+  const by = options.by ?? cube.dimensions.filter((name) => !lacking.includes(name));
+  const dimensions = by.map((one) => dimensionOf(nameOf(one), one, source, range.timeZone));
   const plan = new Plan(source);
   const measures = options.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
-  const squares = options.squares && squaresOf(plan, options.squares);
-  const different = options.different && differentOf(plan, options.different);
+  const minutes = (+range.end - +range.start) / 60_000;
   const [first] = options.measures;
   const entity = first?.measure === "countDistinct" ? first : undefined;
-  const summed = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
+  const read = entity
+    ? [valueOf("_shared")]
+    : measures.map(
+        ({ value }) =>
+          (row: AnswerRow) =>
+            Number(value(row, minutes) ?? 0),
+      );
+  if (options.squares) read.push(valueOf(squaresOf(plan, options.squares)));
+  const different = options.different && differentOf(plan, options.different);
+  if (different !== undefined) read.push(valueOf(different));
+  const { aggregates } = plan;
+  const summed = [ROWS, ...(entity ? ["_shared"] : aggregates.map(({ as }) => as))];
   const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
+  const texts = dimensions.map(({ text }, at): Column => [
+    `_d${at}`,
+    sql`toLowCardinality(${text(raw(`_g${at}`))})`,
+  ]);
   const questionOf = (window: TimeRange) => {
-    const columns = [
-      ...dimensions.map(({ text }, at): Column => [
-        `_d${at}`,
-        sql`toLowCardinality(${text(raw(`_g${at}`))})`,
-      ]),
-      ...[ROWS, ...summed].map((as): Column => [as, raw(as)]),
-    ];
-    const cells =
-      entity === undefined ? cellsSql(plan, window, keys) : sharedOut(plan, window, entity, keys);
+    const cells = entity ? sharedOut(plan, window, entity, keys) : cellsSql(plan, window, keys);
+    const columns = [...texts, ...summed.map((as): Column => [as, raw(as)])];
     const usable = source.unusable !== undefined && { where: [raw("NOT _unusable")] };
     return print(select({ columns, from: nested(cells), ...usable }));
   };
-  const ask = (window: TimeRange) => database.ask({ ...questionOf(window), action, signal });
-  const { aggregates } = plan;
-  const answer = await askDividing({
-    range,
-    source,
-    aggregates,
-    ask: () => ask(range),
-    part: ask,
-  });
-  const table = answer.table ?? (await tableOf(answer.windows, dimensions.length, aggregates));
+  const part = (window: TimeRange) => database.ask({ ...questionOf(window), action, signal });
+  const answer = await askDividing(plan, range, () => part(range), part);
+  const natural = dimensions.map(() => ({ natural: 1 }));
+  const table =
+    answer.table ??
+    (await import("arquero")).from(
+      mergeRows(answer.windows, natural, aggregates, Infinity) as object[],
+    );
   const rows = table.numRows();
-  const text = dimensions.map(({ label }, at) => {
-    const read = table.getter(`_d${at}`);
-    return Array.from({ length: rows }, (_, row) => {
-      const value = read(row) as string | null;
-      return value === null ? null : label(value);
-    });
-  });
-  const getters = [ROWS, ...summed].map((as) => [as, table.getter(as)] as const);
-  const minutes = (+range.end - +range.start) / 60_000;
-  const valueOf = (as: string) => (row: AnswerRow) => Number(row[as]);
-  const read: ((row: AnswerRow) => unknown)[] =
-    entity === undefined
-      ? measures.map(
-          ({ value }) =>
-            (row) =>
-              value(row, minutes),
-        )
-      : [valueOf("_shared")];
-  for (const as of [squares, different]) if (as !== undefined) read.push(valueOf(as));
   const values = read.map(() => new Float64Array(rows));
+  const getters = summed.map((as) => [as, table.getter(as)] as const);
   const cell: Record<string, AnswerRow[string]> = {};
   for (let row = 0; row < rows; row += 1) {
     for (const [as, get] of getters) cell[as] = get(row) as AnswerRow[string];
-    for (const [at, value] of read.entries()) values[at]![row] = Number(value(cell) ?? 0);
+    for (const [at, value] of read.entries()) values[at]![row] = value(cell);
   }
   const filter = whereText(where);
   return {
-    dimensions: text,
+    dimensions: dimensions.map(({ label }, at) =>
+      columnValues(table, `_d${at}`).map((text) => (text === null ? null : label(text as string))),
+    ),
     rows,
     different: different === undefined ? undefined : values.pop(),
     values,
     measures,
     names: dimensions.map(({ name }) => name),
-    lacking: options.by === undefined ? cube.dimensions.filter((name) => !has(source, name)) : [],
+    lacking,
     many: source.many,
     origin: {
       ...answerOrigin(database, questionOf(range), range, answer),
@@ -167,21 +155,14 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   };
 }
 
-/** The cells of windows as the cells of the whole. */
-async function tableOf(rows: readonly AnswerRow[], by: number, aggregates: Plan["aggregates"]) {
-  const aq = await import("arquero");
-  const dimensions = Array.from({ length: by }, () => ({ natural: true }));
-  return aq.from(mergeRows(rows, dimensions, aggregates, Infinity) as object[]);
+function valueOf(as: string): (row: AnswerRow) => number {
+  return (row) => Number(row[as] ?? 0);
 }
 
 /** The column of the sum of a column's squares. */
 function squaresOf(plan: Plan, measure: Measure<unknown>): string {
-  const { If, last } = plan.only(measure);
-  const number = plan.number(measure.column ?? "", "sum the squares of").sql;
-  return plan.aggregate(
-    sql`sum${raw(If)}(${plan.times(sql`pow(toFloat64(${number}), 2)`)}${last})`,
-    "sum",
-  );
+  const number = plan.number(measure.column, "sum the squares of").sql;
+  return plan.over(measure, "sum", plan.times(sql`pow(toFloat64(${number}), 2)`), "sum");
 }
 
 /** The column of how many different values a column has; undefined where the source lacks it. */
@@ -201,8 +182,7 @@ function sharedOut(
   by: readonly Column[],
 ): Sql {
   const { source } = plan;
-  const unusable: Column[] = source.unusable === undefined ? [] : [["_unusable", source.unusable]];
-  const keys = [...by, ...unusable];
+  const keys = [...by, ...unusable(source)];
   const value = source.column(entity.column ?? "");
   const { conditions } = plan.only(entity);
   const one = conditions.length === 0 ? value.sql : sql`if(${and(conditions)}, ${value.sql}, NULL)`;
@@ -225,10 +205,6 @@ function sharedOut(
     from: sql`${nested(entities)}\nARRAY JOIN _cells AS _cell`,
     groupBy: keys.map(([name]) => name),
   });
-}
-
-function present(wanted: readonly string[], source: Source): readonly string[] {
-  return wanted.filter((name) => has(source, name));
 }
 
 function has(source: Source, name: string): boolean {

@@ -90,6 +90,12 @@ export function bins<Column extends string>(
   };
 }
 
+/** Dimensions to group by: a column's name or a dimension, a list of them, or an object that names them. */
+export type By<Name extends string = string> =
+  GroupBy<Name> | readonly GroupBy<Name>[] | Readonly<Record<string, GroupBy<Name>>>;
+
+type GroupBy<Name extends string> = Name | Dimension<string, Name>;
+
 /** A dimension as a question asks it. */
 export interface AskedDimension {
   readonly name: string;
@@ -99,22 +105,76 @@ export interface AskedDimension {
   readonly key: Sql;
   /** Nullable text of a key. Keys of one text are one value. */
   readonly text: (key: Sql) => Sql;
-  /** The text of a row: `text(key)`. */
-  readonly sql: Sql;
   /** True where the type, or the nature of it, says that there are few values. */
   readonly few: boolean;
   /** The value's text in the answer. */
   readonly label: (text: string) => string;
-  /** The order of a legend; undefined: by size. */
+  /** The order of a legend; missing: by size. */
   readonly compare?: (a: string, b: string) => number;
-  /** True where there are few values by nature, all of which are kept: hours, weekdays, bins. */
-  readonly natural: boolean;
-  /** The largest number of values, for natural dimensions. */
-  readonly most: number;
+  /** How many values there are by nature (hours, weekdays, bins), all of which are kept; 0: any number. */
+  readonly natural: number;
 }
 
 const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const numeric = (a: string, b: string): number => Number(a) - Number(b);
+
+/** The dimensions of `by`, each with the name of its column. */
+export function namedBy(by: By | undefined): readonly (readonly [string, string | Dimension])[] {
+  if (typeof by === "string") return [[by, by]];
+  if (isDimension(by)) return [[by.name, by]];
+  if (!Array.isArray(by)) return Object.entries((by ?? {}) as Record<string, string | Dimension>);
+  return (by as readonly (string | Dimension)[]).map((one) => {
+    if (typeof one === "string" || isDimension(one)) return [nameOf(one), one];
+    throw new ProbelabError(
+      `Can't group by ${JSON.stringify(one) ?? "undefined"}: pass columns' names, such as by: ["probe_cc", "test_name"].`,
+    );
+  });
+}
+
+function isDimension(by: unknown): by is Dimension {
+  return typeof by === "object" && by !== null && typeof (by as Dimension).dimension === "string";
+}
+
+/** The name of a dimension's column by itself. */
+export function nameOf(one: string | Dimension): string {
+  return typeof one === "string" ? one : one.name;
+}
+
+/**
+ * The dimensions of `by`, each once.
+ *
+ * @param taken names of the answer's other columns.
+ * @throws ProbelabError for unknown columns, and for names that occur twice, are taken or unsafe.
+ */
+export function dimensionsOf(
+  by: By,
+  source: Source,
+  timeZone: string,
+  taken: readonly string[],
+): AskedDimension[] {
+  const seen = new Set<string>();
+  return namedBy(by).map(([name, dimension]) => {
+    if (seen.size === seen.add(name).size) {
+      throw new ProbelabError(
+        `Can't group by ${name} twice: name each column of by once, or { ${name}: …, ${name}_2: … } for two of one column.`,
+      );
+    }
+    const reason =
+      name === "t"
+        ? "that is the column of time"
+        : ["__proto__", "constructor", "prototype"].includes(name)
+          ? "JavaScript gives that name another meaning"
+          : taken.includes(name)
+            ? "another column of the answer has that name"
+            : undefined;
+    if (reason === undefined) return dimensionOf(name, dimension, source, timeZone);
+    const other = `${name.replace(/\W|^_+|_+$/g, "")}_2`;
+    const of = typeof dimension === "string" ? JSON.stringify(dimension) : "…";
+    throw new ProbelabError(
+      `Can't name a dimension ${JSON.stringify(name)}: ${reason}. Give it another name, such as by: { ${other}: ${of} }.`,
+    );
+  });
+}
 
 /** The SQL of a dimension and how its values are read. */
 export function dimensionOf(
@@ -123,11 +183,16 @@ export function dimensionOf(
   source: Source,
   timeZone: string,
 ): AskedDimension {
+  const plain = { name, label: (text: string) => text, natural: 0 };
   if (typeof wanted === "string") {
-    const version = isVersionColumn(wanted) ? { compare: compareVersions } : {};
-    const of = wanted !== name && { of: wanted };
-    return { ...PLAIN, ...version, name, ...of, ...keyed(source.column(wanted)) };
+    const own = {
+      ...plain,
+      ...(wanted !== name && { of: wanted }),
+      ...keyed(source.column(wanted)),
+    };
+    return isVersionColumn(wanted) ? { ...own, compare: compareVersions } : own;
   }
+  const few = { few: true, compare: numeric };
   switch (wanted.dimension) {
     case "hourOfDay": {
       if (source.daysOnly !== undefined) {
@@ -135,16 +200,14 @@ export function dimensionOf(
           `Can't group by the hour of the day: ${source.daysOnly}. Group by weekday(), or ask with every: "day".`,
         );
       }
-      const hour = raw(`toHour(${source.instant}, '${timeZone}')`);
+      const key = raw(`toHour(${source.instant}, '${timeZone}')`);
       const label = (text: string) => text.padStart(2, "0");
-      const key = keyed({ sql: hour, type: "UInt8" });
-      return { name, ...key, few: true, label, compare: numeric, natural: true, most: 24 };
+      return { name, key, text: asText, ...few, label, natural: 24 };
     }
     case "weekday": {
-      const day = raw(`toDayOfWeek(${source.instant}, 0, '${timeZone}')`);
+      const key = raw(`toDayOfWeek(${source.instant}, 0, '${timeZone}')`);
       const label = (text: string) => WEEKDAYS[Number(text) - 1] ?? text;
-      const key = keyed({ sql: day, type: "UInt8" });
-      return { name, ...key, few: true, label, compare: numeric, natural: true, most: 7 };
+      return { name, key, text: asText, ...few, label, natural: 7 };
     }
     case "versionPart": {
       // Digits joined by dots, behind what stands before the first digit ("v3.10").
@@ -154,10 +217,10 @@ export function dimensionOf(
         return sql`if(isNull(${text}), NULL, if(empty(${part}), assumeNotNull(${text}), ${part}))`;
       };
       const key = keyed(source.column(wanted.column ?? ""), partOf);
-      return { ...PLAIN, name, ...key, compare: compareVersions };
+      return { ...plain, ...key, compare: compareVersions };
     }
     case "bins":
-      return binsOf(name, wanted, source);
+      return { name, ...few, ...binsOf(wanted, source) };
   }
   throw new ProbelabError(
     `Can't group by ${JSON.stringify(wanted)}: pass a column's name, hourOfDay(), weekday(), versionPart(column, parts) or bins(column, edges).`,
@@ -168,26 +231,18 @@ export function dimensionOf(
 const STORED =
   /^(?:Nullable\(|LowCardinality\()*(?:String|FixedString|U?Int\d+|Enum|Bool|UUID|IPv[46]|Date)/;
 
+type Key = Pick<AskedDimension, "key" | "text" | "few">;
+
 /** Groups by a column as it is stored where its type allows. */
-function keyed(
-  { sql: column, type }: ColumnSql,
-  more: (text: Sql) => Sql = (text) => text,
-): Pick<AskedDimension, "key" | "text" | "sql" | "few"> {
+function keyed({ sql: column, type }: ColumnSql, more = (text: Sql): Sql => text): Key {
   const text = (key: Sql) => more(asText(key));
   const few = /^(LowCardinality|Enum|Bool|Nullable\((Enum|Bool))/.test(type);
   return STORED.test(type)
-    ? { key: column, text, sql: text(column), few }
-    : { ...asItIs(text(column)), few: false };
+    ? { key: column, text, few }
+    : { key: text(column), text: (key) => key, few: false };
 }
 
-/** A key that is the text itself. */
-function asItIs(text: Sql): Pick<AskedDimension, "key" | "text" | "sql"> {
-  return { key: text, text: (key) => key, sql: text };
-}
-
-const PLAIN = { label: (text: string) => text, natural: false, most: Infinity } as const;
-
-function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension {
+function binsOf(wanted: Dimension, source: Source) {
   const { column = "", edges, parts: width = 1 } = wanted;
   const found = source.column(column);
   if (columnKind(found.type) !== "number") {
@@ -196,26 +251,21 @@ function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension
     );
   }
   const number = sql`toFloat64(${found.sql})`;
-  const known = (bin: Sql) =>
-    sql`if(isNull(${found.sql}) OR NOT isFinite(ifNull(${number}, nan)), NULL, ${asText(bin)})`;
   const unit = found.unit === undefined ? "" : ` ${found.unit}`;
-  if (edges === undefined) {
-    const label = (text: string) =>
-      `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`;
-    const bin = known(sql`floor(${number} / ${raw(String(width))})`);
-    const many = { few: false, natural: false, most: Infinity };
-    return { name, ...asItIs(bin), label, compare: numeric, ...many };
-  }
-  const list = raw(`[${edges.join(", ")}]`);
-  const bin = known(sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${list})`);
+  const bin =
+    edges === undefined
+      ? sql`floor(${number} / ${raw(String(width))})`
+      : sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${raw(`[${edges.join(", ")}]`)})`;
+  const key = sql`if(isNull(${found.sql}) OR NOT isFinite(ifNull(${number}, nan)), NULL, ${asText(bin)})`;
   const label = (text: string): string => {
     const at = Number(text);
+    if (edges === undefined) return `${tidy(at * width)} to ${tidy((at + 1) * width)}${unit}`;
     const [low, high] = [edges[at - 1], edges[at]];
     if (low === undefined) return `< ${high}${unit}`;
     return high === undefined ? `≥ ${low}${unit}` : `${low} to ${high}${unit}`;
   };
-  const few = { few: true, natural: true, most: edges.length + 1 };
-  return { name, ...asItIs(bin), label, compare: numeric, ...few };
+  const natural = edges === undefined ? 0 : edges.length + 1;
+  return { key, text: (key: Sql) => key, label, few: natural > 0, natural };
 }
 
 /** Without the noise of floating point: 0.3, not 0.30000000000000004. */

@@ -6,9 +6,10 @@ import type { Result } from "../result/result.js";
 import { autoBucket, BUCKETS, buckets, checkBucket, type Bucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { askSource, namedBy, type By, type GroupOptions } from "./ask.js";
+import { askSource, coarser, FEW_BUCKETS, type GroupOptions } from "./ask.js";
+import { namedBy, type By } from "./dimension.js";
 import { count, type Measure } from "./measure.js";
-import type { Source } from "./source.js";
+import { finestOf, type Source } from "./source.js";
 
 /** Options of `explore`; see `lab.measurements.explore`. */
 export interface ExploreOptions<
@@ -29,8 +30,6 @@ export const EXPLORE_OPTIONS = ["range", "by", "where", "measure", "every", "sig
 const MOST_DIMENSIONS = 4;
 /** Values of a dimension that keep their name at most, unless it has few by nature. */
 const MOST_VALUES = 10;
-/** Buckets that a series should have before values are named instead. */
-const FEW_BUCKETS = 12;
 
 /**
  * Cells of a source that add up to it under every choice of values and buckets: fewer than 5,000
@@ -45,7 +44,7 @@ export async function askExplore(
   action: string,
 ): Promise<Result> {
   const range = checkRange((options as Partial<ExploreOptions> | undefined)?.range, action);
-  const { by, where, signal, every: wanted = "auto" } = options;
+  const { by, measure = count(), every: wanted = "auto", ...rest } = options;
   const amount = namedBy(by).length;
   if (amount === 0 || amount > MOST_DIMENSIONS) {
     throw new ProbelabError(
@@ -53,20 +52,14 @@ export async function askExplore(
     );
   }
   const source = await open(range);
-  const measures = measured(options.measure ?? count(), action, source.many);
+  const measures = measured(measure, action, source.many);
   const main = Object.keys(measures).at(-1)!;
   const ask = (every: Bucket) =>
-    askSource(
-      database,
-      open,
-      { range, by, every, top: MOST_VALUES, ...(where && { where }), ...(signal && { signal }) },
-      measures,
-      { action, main },
-    );
+    askSource(database, open, { ...rest, by, every, top: MOST_VALUES }, measures, { action, main });
   const sizeOf = (every: Bucket) => buckets(range, every).length;
   const fits = (every: Bucket): boolean =>
     (+range.end - +range.start) / usualLength(every) <= MOST_ROWS + 1;
-  const finest = source.daysOnly ? "day" : source.hoursOnly ? "hour" : "minute";
+  const finest = finestOf(source);
   const steps = BUCKETS.slice(BUCKETS.indexOf(finest)).filter(fits);
   const few =
     wanted === "auto"
@@ -79,8 +72,7 @@ export async function askExplore(
   let cells = await ask(few);
   if (wanted === "auto" && cells.numRows() > 0) {
     const groups = cells.numRows() / sizeOf(few);
-    const fitting = autoBucket(range, MOST_ROWS, groups);
-    const every = usualLength(fitting) < usualLength(finest) ? finest : fitting;
+    const every = coarser(autoBucket(range, MOST_ROWS, groups), finest);
     if (every !== few) cells = await ask(every);
   }
   if (cells.numRows() > MOST_ROWS) throw refused;

@@ -27,72 +27,63 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
 }
 
-const OPTIONS = ["range", "params", "columns", "signal"] as const;
 const ACTION = "run the query";
 /** Clauses that leave out groups of an answer, so that a missing row is not zero. */
 const LEAVES_OUT = /\b(HAVING|QUALIFY|LIMIT|OFFSET|FETCH)\b/i;
 const RANGE = new RegExp(`\\{range(?::\\s*(?:(${NAME})\\.)?(${NAME})\\s*)?\\}`, "g");
-const EXAMPLE =
-  '"SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc", { range: last("1 week") }';
+/** Milliseconds for which a question isn't learned again, and for which its tables are taken to be the same. */
+const REMEMBERED = 60_000;
+const TRUSTED = 1_000;
+/** Questions that are remembered. */
+const MOST_REMEMBERED = 100;
+/** Errors of a table whose columns are others now. */
+const OTHER_COLUMNS = /^(UNKNOWN_|NO_SUCH_|NOT_FOUND_|TYPE_|ILLEGAL_|CANNOT_|NO_COMMON_|OTHER_)/;
 
-/**
- * Asks free SQL with a bound in time: `{range}` becomes the bound on the measurement table's time
- * column (measurement_start_time, unless the configuration names another) in its own type, which also
- * leaves out rows without a usable time; `{range:column}` or `{range:table.column}` the bound on another
- * time column, an odd name in backquotes. `{start:DateTime64(3)}` and `{end:DateTime64(3)}` are the
- * range's ends. Values go into `params`, never into the text.
- *
- * Put `{range}` into the WHERE of every SELECT that reads a table along time: a read without it is
- * stopped only by the limits of `connect({ limits })`.
- *
- * The answer's DateTime columns are Dates, enums, UUIDs and addresses text, integers beyond 2^53
- * (and all of 128 or 256 bits) bigint; arrays, tuples and maps are plain arrays and objects of
- * such values, frozen. A column that `columns` names as a dimension is text.
- *
- * @typeParam Row the type of the rows; nothing checks it.
- * @throws ProbelabError without a range, without a `{range}` in the SQL, for a named column that the
- *   answer has not or of another type, or as the server says.
- * @example
- * await lab.query(
- *   `SELECT toStartOfWeek(measurement_start_time, 1) AS t, software_version,
- *     countIf(anomaly = 't') / count() AS blocked, count() AS n
- *   FROM fastpath WHERE {range} GROUP BY t, software_version`,
- *   { range, columns: { t: "week", software_version: "version", blocked: share(), n: count() } },
- * );
- */
-export async function freeQuery<Row extends object = Record<string, Value>>(
-  database: Database,
+/** `lab.query`: see {@link Lab.query}. */
+type FreeQuery = <Row extends object = Record<string, Value>>(
   sql: string,
   options: QueryOptions,
-): Promise<Result<Row>> {
-  refuseUnknown(options, OPTIONS, "run a query");
-  const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
-  checkCode(database, sqlCode(sql));
-  const question: Asked = { ...options, database, sql, range };
-  const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
-  const memory = memories.get(database) ?? new Map<string, Learned>();
-  memories.set(database, memory);
-  const known = memory.get(key);
-  if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
-    const answer = await answerTo<Row>(question, known).catch((error: ProbelabError) => {
-      if (!OTHER_COLUMNS.test(error.code ?? "")) throw error;
-      return undefined;
-    });
-    const isSame = async () =>
-      Date.now() - known.checked < TRUSTED ||
-      (await versionsOf(database, known.columns)) === known.versions;
-    if (answer !== undefined && !isNothing(answer) && (await isSame())) {
-      known.checked = Date.now();
-      return answer;
+) => Promise<Result<Row>>;
+
+/** Asks free SQL of a database; what the server said of a text and its values is remembered for a minute. */
+export function freeQueries(database: Database): FreeQuery {
+  const memory = new Map<string, Learned>();
+  return async <Row extends object>(sql: string, options: QueryOptions) => {
+    refuseUnknown(options, ["range", "params", "columns", "signal"], "run a query");
+    const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
+    const question: Asked = { ...options, database, sql, range };
+    const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
+    const known = memory.get(key);
+    memory.delete(key);
+    if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
+      const [answer, same] = await Promise.all([
+        answerTo<Row>(question, known).catch((error: ProbelabError) => {
+          if (!OTHER_COLUMNS.test(error.code ?? "")) throw error;
+          return undefined;
+        }),
+        // What was learned of a table isn't true of the one it was exchanged for.
+        Date.now() - known.checked < TRUSTED ||
+          versionsOf(database, known.columns).then(
+            (versions) => versions === known.versions,
+            () => false,
+          ),
+      ]);
+      if (answer !== undefined && !isNothing(answer) && same) {
+        memory.set(key, { ...known, checked: Date.now() });
+        return answer;
+      }
     }
-  }
-  memory.delete(key);
-  const learned = await learnQuestion(question);
-  const answer = await answerTo<Row>(question, learned);
-  // Of an empty table nothing lasting is learned.
-  if (!isNothing(answer)) memory.set(key, learned);
-  if (memory.size > 100) memory.delete(memory.keys().next().value as string);
-  return answer;
+    let learned = await learn(question);
+    let answer = await answerTo<Row>(question, learned);
+    if (isNothing(answer) && (await database.isChanged())) {
+      learned = await learn(question);
+      answer = await answerTo<Row>(question, learned);
+    }
+    // Of an empty table nothing lasting is learned.
+    if (!isNothing(answer)) memory.set(key, learned);
+    if (memory.size > MOST_REMEMBERED) memory.delete(memory.keys().next().value as string);
+    return answer;
+  };
 }
 
 type Asked = QueryOptions & { readonly database: Database; readonly sql: string };
@@ -102,22 +93,14 @@ type TimeColumn = Pick<TableInfo, "time" | "notes"> & { readonly table: string }
 interface Learned {
   readonly learned: number;
   /** When the versions were last those of then. */
-  checked: number;
-  /** Of the tables that are bounded: what was learned of an exchanged one isn't true. */
+  readonly checked: number;
+  /** Of the tables that are bounded. */
   readonly versions: string;
   /** The columns that are bounded, by what stands for them in the SQL: `{range:logs.t}`. */
   readonly columns: ReadonlyMap<string, TimeColumn>;
-  /** The answer's columns: Arrow alone would give DateTime and enums as bare numbers. */
-  readonly described: readonly { readonly name: string; readonly type: string }[];
+  /** The types of the answer's columns: Arrow alone would give DateTime and enums as bare numbers. */
+  readonly types: ReadonlyMap<string, string>;
 }
-
-/** Milliseconds for which the same question isn't learned again. */
-const REMEMBERED = 60_000;
-/** Milliseconds for which the tables are taken to be the same, where the answer isn't nothing. */
-const TRUSTED = 1_000;
-/** Errors of a table whose columns are others now. */
-const OTHER_COLUMNS = /^(UNKNOWN_|NO_SUCH_|NOT_FOUND_|TYPE_|ILLEGAL_|CANNOT_|NO_COMMON_|OTHER_)/;
-const memories = new WeakMap<Database, Map<string, Learned>>();
 
 /** True for no row, and for one row of zeros and nulls, as of a count. */
 function isNothing(answer: Result<object>): boolean {
@@ -130,9 +113,10 @@ async function versionsOf(database: Database, columns: Learned["columns"]): Prom
   return (await Promise.all(tables.map((table) => database.tableVersion(table)))).join();
 }
 
-async function learnQuestion(question: Asked): Promise<Learned> {
+async function learn(question: Asked): Promise<Learned> {
   const { database, signal } = question;
-  const began = Date.now();
+  checkCode(database, sqlCode(question.sql));
+  const learned = Date.now();
   const wanted = new Map<string, readonly [table: string, name: string]>();
   replaceInCode(question.sql, RANGE, (whole, table = "", name) => {
     const column = name === undefined ? database.tables.measurements.time : nameOf(name);
@@ -141,37 +125,47 @@ async function learnQuestion(question: Asked): Promise<Learned> {
   });
   if (wanted.size === 0 && endsOf(question.sql).length < 2) {
     throw new ProbelabError(
-      `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
+      `Can't run a query that does not use its time range: put {range} into its WHERE, such as "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc", { range: last("1 week") }.`,
     );
   }
   const columns = new Map<string, TimeColumn>();
   for (const [key, column] of wanted) columns.set(key, await findTimeColumn(question, column));
   const versions = await versionsOf(database, columns);
   const { sql, parameters } = boundSql(question, columns);
-  const described = await database.rows<Learned["described"][number]>(
+  const described = await database.rows<{ name: string; type: string }>(
     `DESCRIBE TABLE (${sql}\n)`,
     parameters,
     ACTION,
     signal,
   );
-  checkNames(described.map(({ name }) => name));
-  return { learned: began, checked: began, versions, columns, described };
+  const types = new Map<string, string>();
+  for (const { name, type } of described) {
+    if (name === "__proto__") {
+      throw new ProbelabError(
+        `Can't take a column named ${name}, which means something else in JavaScript: name it otherwise with AS.`,
+      );
+    }
+    if (types.has(name)) {
+      throw new ProbelabError(
+        `Can't take two columns named ${JSON.stringify(name)}: give each a name of its own with AS.`,
+      );
+    }
+    types.set(name, type);
+  }
+  return { learned, checked: learned, versions, columns, types };
 }
 
 async function answerTo<Row extends object>(
   call: Asked,
-  { columns, described }: Learned,
+  { columns, types }: Learned,
 ): Promise<Result<Row>> {
   const { database, range, signal } = call;
   const question = boundSql(call, columns);
-  const named = checkNamed(call.columns ?? {}, described, range);
-  const types = new Map(described.map(({ name, type }) => [name, type]));
+  const named = checkNamed(call.columns ?? {}, types, range);
   const answer = await database.ask({ ...question, action: ACTION, types, signal });
   const meant = nameColumns(answer.table, named, range, LEAVES_OUT.test(sqlCode(call.sql)));
-  const dimensions = meant.columns.dimensions.map(({ name }) => name);
-  const kinds = Object.fromEntries(
-    described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
-  );
+  const kinds = Object.fromEntries([...types].map(([name, type]) => [name, valueKind(type)]));
+  for (const { name } of meant.columns.dimensions) kinds[name] = "text";
   const empty = answer.table.numRows() === 0;
   return new Result<Row>(meant.table, {
     ...answerOrigin(database, question, range, answer),
@@ -226,18 +220,6 @@ function boundSql(question: Asked, columns: Learned["columns"]) {
   });
   for (const end of endsOf(question.sql)) parameters[end] = range[end].getTime() / 1000;
   return { sql, parameters };
-}
-
-/** A table holds each column under a name of its own. */
-function checkNames(names: readonly string[]): void {
-  const seen = new Set<string>(["__proto__"]);
-  const bad = names.find((name) => seen.size === seen.add(name).size);
-  if (bad === undefined) return;
-  throw new ProbelabError(
-    bad === "__proto__"
-      ? `Can't take a column named ${bad}, which means something else in JavaScript: name it otherwise with AS.`
-      : `Can't take two columns named ${JSON.stringify(bad)}: give each a name of its own with AS.`,
-  );
 }
 
 /** The column that bounds the query: of the service's tables first, wherever those are. */

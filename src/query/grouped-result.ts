@@ -55,44 +55,52 @@ export async function groupedRows(
 ): Promise<GroupedRows> {
   const aq = await import("arquero");
   const { action, range, every, dimensions, measures } = question;
-  const { groups, values } = readGroups(rows, question);
-  const spans = every === null ? [{ ...range }] : buckets(range, every);
-  const cellOf = (start: Date, group: string) => `${every === null ? "" : +start} ${group}`;
-  const found = new Map<string, AnswerRow>();
-  const starts = new Set(spans.map(({ start }) => +start));
+  const groups = groupsOf(rows, dimensions);
+  const shown = [...groups.values()].filter(({ places }) => question.other || !places.includes(0));
+  const named = dimensions.map((dimension, at) => nameValues(dimension, at, shown));
+  const ordered = shown
+    .sort((a, b) => compareGroups(a, b, dimensions))
+    .map(({ key, texts, places }) => ({
+      key,
+      values: named.map(({ other }, at) =>
+        places[at] === 0 ? other : labelOf(dimensions[at]!, texts[at]!),
+      ),
+    }));
+  const spans = every === null ? [range] : buckets(range, every);
+  const found = new Map(spans.map(({ start }) => [+start, new Map<string, AnswerRow>()]));
   for (const row of rows) {
     const start = every === null ? range.start : new Date(Number(row["_t"]));
-    if (!starts.has(+start)) {
+    const cells = found.get(+start);
+    if (cells === undefined) {
       throw new ProbelabError(
         `Can't ${action} by ${every} in ${range.timeZone}: the database begins a bucket at ${formatInstant(start, range.timeZone)}, where none begins. Take another every, or timeZone "UTC".`,
       );
     }
-    found.set(cellOf(start, groupKey(row, dimensions)), row);
+    cells.set(groupKey(row, dimensions), row);
   }
-  if (found.size > 0 && spans.length * groups.length > MOST_GROUPED_ROWS) {
+  if (spans.length * ordered.length > MOST_GROUPED_ROWS) {
     throw new ProbelabError(
-      `Can't ${action} in ${spans.length} buckets for ${groups.length} groups: take a coarser every, a shorter range or a smaller top.`,
+      `Can't ${action} in ${spans.length} buckets for ${ordered.length} groups: take a coarser every, a shorter range or a smaller top.`,
     );
   }
-  const columns: Record<string, Value[]> = {};
-  if (every !== null) columns["t"] = [];
+  const columns: Record<string, Value[]> = every === null ? {} : { t: [] };
   for (const { name } of [...dimensions, ...measures]) columns[name] = [];
-  for (const { start, end } of found.size === 0 ? [] : spans) {
+  for (const { start, end } of rows.length === 0 ? [] : spans) {
     const covered = Math.min(+end, +range.end) - Math.max(+start, +range.start);
-    for (const group of groups) {
-      const row = found.get(cellOf(start, group.key));
-      columns["t"]?.push(start);
-      dimensions.forEach(({ name }, index) => columns[name]?.push(group.values[index] ?? null));
-      measures.forEach(({ name, missing, value }) => {
-        columns[name]?.push(row ? value(row, covered / 60_000) : missing === "zero" ? 0 : null);
-      });
+    for (const { key, values } of ordered) {
+      const row = found.get(+start)!.get(key);
+      if (every !== null) columns["t"]!.push(start);
+      dimensions.forEach(({ name }, at) => columns[name]!.push(values[at]));
+      for (const { name, missing, value } of measures) {
+        columns[name]!.push(row ? value(row, covered / 60_000) : missing === "zero" ? 0 : null);
+      }
     }
   }
   return {
     table: aq.table(columns),
     time: every === null ? undefined : timeColumn("t", every, range),
-    dimensions: values.map(({ column }) => column),
-    reductions: restSentences(question, values),
+    dimensions: named.map(({ column }) => column),
+    reductions: restSentences(rows, question, groups, named),
   };
 }
 
@@ -115,22 +123,10 @@ export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: Time
 /** One group of a question: a value per dimension. */
 interface Group {
   readonly key: string;
-  /** As the answer has them, for their order. */
-  readonly raw: readonly (string | null)[];
-  readonly values: readonly (string | null)[];
+  /** The values as the answer has them. */
+  readonly texts: readonly (string | null)[];
   /** The place of each value: 1 is the largest of its dimension, 0 holds its merged values. */
   readonly places: readonly number[];
-}
-
-/** What is known of the values of a dimension. */
-interface Values {
-  readonly column: DimensionColumn;
-  readonly other: string;
-  /** Numbers of values before any were merged, and of those that keep their name. */
-  readonly total: number;
-  readonly kept: number;
-  /** Rows of the source that have a merged value. */
-  readonly restRows: number;
 }
 
 /** The key of a group in an answer: the place of each value, or the value where all are kept. */
@@ -140,97 +136,85 @@ function groupKey(row: AnswerRow, dimensions: readonly AskedDimension[]): string
     .join(" ");
 }
 
-function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGroups) {
-  const found = new Map<string, Omit<Group, "values">>();
-  const totals = dimensions.map(() => 0);
-  const restRows = dimensions.map(() => 0);
+function groupsOf(rows: readonly AnswerRow[], dimensions: readonly AskedDimension[]) {
+  const groups = new Map<string, Group>();
   for (const row of rows) {
     const key = groupKey(row, dimensions);
+    if (groups.has(key)) continue;
     const places = dimensions.map(({ natural }, at) => (natural ? 1 : Number(row[`_p${at}`])));
-    places.forEach((place, at) => {
-      totals[at] = Math.max(totals[at]!, Number(row[`_h${at}`] ?? 0));
-      if (place === 0) restRows[at]! += Number(row[ROWS]);
-    });
-    if (found.has(key)) continue;
-    const raw = dimensions.map(
+    const texts = dimensions.map(
       ({ natural }, at) => (row[`${natural ? "_d" : "_k"}${at}`] as string | null) ?? null,
     );
-    found.set(key, { key, places, raw });
+    groups.set(key, { key, places, texts });
   }
-  const all = [...found.values()];
-  const shown = all.filter(({ places }) => other || !places.includes(0));
-  const values = dimensions.map((dimension, at): Values => {
-    const { name, of, natural, compare } = dimension;
-    const rest = shown.some(({ places }) => places[at] === 0);
-    const named = new Map(
-      shown.flatMap(({ raw, places }) => (places[at] === 0 ? [] : [[raw[at]!, places[at]!]])),
-    );
-    const ordered = [...named].sort(
-      ([a, x], [b, y]) => (compare === undefined ? 0 : compareRaw(a, b, compare)) || x - y,
-    );
-    const order = ordered.map(([raw]) => labelOf(dimension, raw));
-    const label =
-      ["other", "other (rest)"].find((text) => !order.includes(text)) ?? "other (all the rest)";
-    return {
-      column: {
-        name,
-        order: rest ? [...order, label] : order,
-        ...(rest && { other: label }),
-        ...(of !== undefined && { of }),
-        // Versions are known by their column's name.
-        ...(compare !== undefined && !isVersionColumn(name) && { ordered: true as const }),
-      },
-      other: label,
-      total: natural ? 0 : totals[at]!,
-      kept: natural ? 0 : new Set(all.map(({ places }) => places[at]!).filter(Boolean)).size,
-      restRows: restRows[at]!,
-    };
-  });
-  const groups = shown
-    .map((group): Group => ({
-      ...group,
-      values: group.raw.map((value, at) =>
-        group.places[at] === 0 ? values[at]!.other : labelOf(dimensions[at]!, value),
-      ),
-    }))
-    .sort((a, b) => compareGroups(a, b, dimensions));
-  return { groups, values };
+  return groups;
 }
 
-function labelOf({ label }: AskedDimension, raw: string | null): string | null {
-  return raw === null ? null : label(raw);
+/** A dimension's values in the order of a legend, and the name of what is merged. */
+function nameValues(dimension: AskedDimension, at: number, groups: readonly Group[]) {
+  const { name, of, compare } = dimension;
+  const kept = groups.filter(({ places }) => places[at] !== 0);
+  const rest = kept.length < groups.length;
+  const names = [...new Map(kept.map((group) => [group.texts[at]!, group])).values()]
+    .sort((a, b) => compareAt(a, b, at, dimension))
+    .map(({ texts }) => labelOf(dimension, texts[at]!));
+  const other =
+    ["other", "other (rest)"].find((text) => !names.includes(text)) ?? "other (all the rest)";
+  const column: DimensionColumn = {
+    name,
+    order: rest ? [...names, other] : names,
+    ...(rest && { other }),
+    ...(of !== undefined && { of }),
+    // Versions are known by their column's name.
+    ...(compare !== undefined && !isVersionColumn(name) && { ordered: true as const }),
+  };
+  return { column, other };
 }
 
-/** Versions by component, hours and bins by number, others by size; what is merged last. */
+function labelOf({ label }: AskedDimension, text: string | null): string | null {
+  return text === null ? null : label(text);
+}
+
 function compareGroups(a: Group, b: Group, dimensions: readonly AskedDimension[]): number {
-  for (const [at, { compare }] of dimensions.entries()) {
-    const [x, y] = [a.places[at]!, b.places[at]!];
-    const rest = Number(x === 0) - Number(y === 0);
-    const order = rest || (compare === undefined ? 0 : compareRaw(a.raw[at]!, b.raw[at]!, compare));
-    if (order !== 0 || x !== y) return order || x - y;
+  for (const [at, dimension] of dimensions.entries()) {
+    const order = compareAt(a, b, at, dimension);
+    if (order !== 0) return order;
   }
   return 0;
 }
 
-function compareRaw(
-  a: string | null,
-  b: string | null,
-  compare: (x: string, y: string) => number,
-): number {
-  if (a === null || b === null) return Number(a === null) - Number(b === null);
-  return compare(a, b);
+/** Versions by component, hours and bins by number, others by size; what is merged last. */
+function compareAt(a: Group, b: Group, at: number, { compare }: AskedDimension): number {
+  const [x, y] = [a.places[at]!, b.places[at]!];
+  if (x === 0 || y === 0) return Number(x === 0) - Number(y === 0);
+  const [one, two] = [a.texts[at]!, b.texts[at]!];
+  const none = Number(one === null) - Number(two === null);
+  const order = compare === undefined ? 0 : none || compare(one ?? "", two ?? "");
+  return order || x - y;
 }
 
 /** A sentence on the merged values of each dimension; before them, where fewer are kept than were asked for, why. */
-function restSentences({ many, other, top, fit }: AskedGroups, values: readonly Values[]) {
-  const cut = values.filter(({ total, kept }) => total > kept);
-  const sentences = cut.map(({ column: { name }, other: label, total, kept, restRows }) => {
+function restSentences(
+  rows: readonly AnswerRow[],
+  { dimensions, many, other, top, fit }: AskedGroups,
+  groups: ReadonlyMap<string, Group>,
+  named: readonly { readonly other: string }[],
+): string[] {
+  const sentences = dimensions.flatMap(({ name, natural }, at) => {
+    const places = new Set([...groups.values()].map(({ places }) => places[at]));
+    const kept = places.size - Number(places.has(0));
+    const total = rows.reduce((most, row) => Math.max(most, Number(row[`_h${at}`] ?? 0)), 0);
+    if (natural || total <= kept) return [];
     const top = `Top ${grouped(kept)} of ${grouped(total)} ${columnsPlural([name])} by ${many}`;
     const more = `${grouped(total - kept)} more`;
-    const rows = `${grouped(restRows)} ${restRows === 1 ? many.replace(/s$/, "") : many}`;
-    return other ? `${top}; ${label}: ${more}.` : `${top}; left out: ${more}, with ${rows}.`;
+    if (other) return [`${top}; ${named[at]!.other}: ${more}.`];
+    const left = rows.filter((row) => Number(row[`_p${at}`]) === 0);
+    const n = left.reduce((sum, row) => sum + Number(row[ROWS]), 0);
+    return [
+      `${top}; left out: ${more}, with ${grouped(n)} ${n === 1 ? many.replace(/s$/, "") : many}.`,
+    ];
   });
-  if (fit.top === top || cut.length === 0) return sentences;
+  if (fit.top === top || sentences.length === 0) return sentences;
   return [
     `The top ${grouped(fit.top)} of each dimension instead of ${grouped(top)}, for at most ${grouped(fit.most)} rows: a coarser every, a shorter range or fewer dimensions keep more.`,
     ...sentences,

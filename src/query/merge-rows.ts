@@ -37,24 +37,24 @@ export function fittingTop(
   dimensions: readonly AskedDimension[],
   { top, buckets }: { readonly top: number; readonly buckets: number },
 ): Fit {
-  const natural = dimensions.reduce((all, { natural, most }) => (natural ? all * most : all), 1);
+  const natural = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
   const most = Math.max(Math.floor(MOST_ROWS / buckets), (top + 1) * natural);
   const ranked = dimensions.filter((dimension) => !dimension.natural).length;
   if (ranked < 2 || !Number.isFinite(top)) return { top, most: Infinity };
   const groups = new Map(
     rows.map((row) => {
       const values = dimensions.map(({ natural }, at) =>
-        natural ? String(row[`_d${at}`] as string | null) : Number(row[`_p${at}`]),
+        natural > 0 ? String(row[`_d${at}`] as string) : Number(row[`_p${at}`]),
       );
       return [values.join(" "), values];
     }),
   );
+  const cut = (value: string | number, kept: number) =>
+    typeof value === "number" && value > kept ? 0 : value;
   const fits = (kept: number): boolean => {
     const left = new Set<string>();
     for (const values of groups.values()) {
-      left.add(
-        values.map((value) => (typeof value === "number" && value > kept ? 0 : value)).join(" "),
-      );
+      left.add(values.map((value) => cut(value, kept)).join(" "));
       if (left.size > most) return false;
     }
     return true;
@@ -104,15 +104,13 @@ export function mergeRows(
   top: number,
 ): AnswerRow[] {
   const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [at]));
-  const fixed = [
-    ...["_t", "_unusable"],
-    ...dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : [])),
-  ];
+  const natural = dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : []));
   const all = [{ as: ROWS, merge: "sum", spread: undefined }, ...aggregates];
   const cells = new Map<string, { cell: Cell; spreads: Map<string, Spread> }>();
   for (const row of rows) {
     const cut = ranked.map((at) => (Number(row[`_p${at}`]) <= top ? Number(row[`_p${at}`]) : 0));
-    const id = JSON.stringify([...fixed.map((name) => row[name] ?? null), ...cut]);
+    const fixed = ["_t", "_unusable", ...natural].map((name) => row[name] ?? null);
+    const id = JSON.stringify([fixed, cut]);
     const before = cells.get(id);
     const { cell, spreads } = before ?? { cell: { ...row }, spreads: new Map<string, Spread>() };
     cells.set(id, { cell, spreads });
@@ -129,20 +127,21 @@ export function mergeRows(
         for (let i = 0; i < values!.length; i++) {
           numbers.set(values![i]!, (numbers.get(values![i]!) ?? 0) + times![i]!);
         }
-      } else if (before !== undefined && row[as] !== null && row[as] !== undefined) {
+      } else if (before !== undefined) {
         cell[as] =
-          cell[as] === null || cell[as] === undefined ? row[as] : MERGES[merge]!(cell[as], row[as]);
+          cell[as] == null || row[as] == null
+            ? (cell[as] ?? row[as])
+            : MERGES[merge]!(cell[as], row[as]);
       }
     }
   }
-  return [...cells.values()]
-    .map(({ cell, spreads }) => {
-      for (const { as, spread } of aggregates) {
-        if (spread) cell[as] = quantilesOf(spreads.get(as)!, spread.levels);
-      }
-      return cell;
-    })
-    .sort((a, b) => Number(a["_t"] ?? 0) - Number(b["_t"] ?? 0));
+  const merged = [...cells.values()].map(({ cell, spreads }) => {
+    for (const { as, spread } of aggregates) {
+      if (spread) cell[as] = quantilesOf(spreads.get(as)!, spread.levels);
+    }
+    return cell;
+  });
+  return merged.sort((a, b) => Number(a["_t"] ?? 0) - Number(b["_t"] ?? 0));
 }
 
 /** Numbers, and how often each occurs. */

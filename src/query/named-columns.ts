@@ -3,9 +3,9 @@ import { bucketSql } from "../database/bucket-sql.js";
 import { valueKind } from "../database/column-type.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
-import type { DimensionColumn, MeasureColumn, ResultColumns } from "../result/origin.js";
+import { shownValue, textOf } from "../base/text.js";
+import type { DimensionColumn, ResultColumns } from "../result/origin.js";
 import { columnValues } from "../result/arquero-table.js";
-import type { Value } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import { bucketStart, checkBucket, type Bucket } from "../time/bucket.js";
 import { readSpan } from "../time/span.js";
@@ -17,7 +17,7 @@ import type { Measure } from "./measure.js";
 import { MEANINGS } from "./plan.js";
 
 /** A column of free SQL that is a dimension. */
-export interface NamedDimension {
+interface NamedDimension {
   /** `"version"` orders by component (3.9 before 3.10); true by the first measure that adds up. */
   readonly dimension: true | "version";
   /** The value of the row that holds all the rest: it stands last. */
@@ -30,10 +30,10 @@ export interface NamedDimension {
  */
 export type ColumnMeaning = Bucket | "dimension" | "version" | NamedDimension | Measure<unknown>;
 
-/** What columns of an answer are said to hold. */
+/** What the columns of an answer are said to hold. */
 interface Named {
-  readonly time?: { readonly name: string; readonly every: Bucket };
-  readonly dimensions: readonly (NamedDimension & { readonly name: string })[];
+  readonly times: readonly (readonly [name: string, every: Bucket])[];
+  readonly dimensions: readonly (readonly [name: string, dimension: NamedDimension])[];
   readonly measures: readonly (readonly [name: string, measure: Measure<unknown>])[];
 }
 
@@ -42,12 +42,12 @@ const SUCH = 'such as { t: "week", software_version: "version", share: share(), 
 /**
  * Reads what columns of free SQL are said to hold, before any of it runs.
  *
- * @param described the columns of the answer and ClickHouse's names of their types.
+ * @param types ClickHouse's names of the types of the answer's columns.
  * @throws ProbelabError for a column that the answer has not, or whose type doesn't fit.
  */
 export function checkNamed(
   columns: Readonly<Record<string, ColumnMeaning>>,
-  described: readonly { readonly name: string; readonly type: string }[],
+  types: ReadonlyMap<string, string>,
   range: TimeRange,
 ): Named {
   if (typeof columns !== "object" || columns === null || Array.isArray(columns)) {
@@ -55,9 +55,8 @@ export function checkNamed(
       `Can't name columns by ${JSON.stringify(columns)}: pass an object, ${SUCH}.`,
     );
   }
-  const types = new Map(described.map(({ name, type }) => [name, type]));
-  const times: { name: string; every: Bucket }[] = [];
-  const dimensions: (NamedDimension & { name: string })[] = [];
+  const times: [string, Bucket][] = [];
+  const dimensions: [string, NamedDimension][] = [];
   const measures: [string, Measure<unknown>][] = [];
   for (const [name, meaning] of Object.entries(columns)) {
     const type = types.get(name);
@@ -68,60 +67,59 @@ export function checkNamed(
       );
     }
     const kind = valueKind(type);
-    const refuse = (as: string, remedy: string) => {
-      const column = `${JSON.stringify(name)}, a ${type},`;
-      throw new ProbelabError(`Can't take the column ${column} as ${as}: ${remedy}.`);
+    const expect = (fits: boolean, as: string, remedy: string): void => {
+      if (!fits) throw unfit(name, `, a ${type},`, `${as}: ${remedy}.`);
     };
-    if (meaning === "dimension" || meaning === "version" || isDimension(meaning)) {
-      if (kind === "time" || /^(Array|Tuple|Map|JSON|Object|Variant|Dynamic)\b/.test(type)) {
-        refuse("a dimension", `give a text, such as toString(${name})`);
+    const dimension = dimensionOf(meaning);
+    if (dimension !== undefined) {
+      const plain =
+        kind !== "time" && !/^(Array|Tuple|Map|JSON|Object|Variant|Dynamic)\b/.test(type);
+      expect(plain, "a dimension", `give a text, such as toString(${name})`);
+      dimensions.push([name, dimension]);
+    } else if (isMeasure(meaning)) {
+      const { measure, where, of, column } = meaning;
+      // A measure only describes what the SQL computed: a condition of its own would do nothing.
+      if (where !== undefined || (measure === "share" && of !== undefined)) {
+        const remedy = `the SQL says of which; pass ${measure}() without a condition.`;
+        throw unfit(name, "", `${measure}() of some rows: ${remedy}`);
       }
-      const version = { dimension: meaning === "version" ? ("version" as const) : (true as const) };
-      dimensions.push({ name, ...(isDimension(meaning) ? meaning : version) });
-    } else if (typeof meaning === "string" && readSpan(meaning) !== undefined) {
+      const wanted = column === "time" ? "time" : "number";
+      const such = wanted === "number" ? `, such as toFloat64(${name})` : "";
+      expect(kind === wanted, `${measure}()`, `it must hold a ${wanted}${such}`);
+      measures.push([name, meaning]);
+    } else if (readSpan(meaning) !== undefined) {
       const every = checkBucket(meaning);
       const start = `${bucketSql("measurement_start_time", every, range)} AS ${name}`;
-      if (kind !== "time") {
-        refuse(`the start of ${bucketNoun(every, true)}`, `give a time, such as ${start}`);
-      }
-      times.push({ name, every });
-    } else if (isMeasure(meaning)) {
-      checkMeasure(name, meaning);
-      const wanted = meaning.column === "time" ? "time" : "number";
-      const such = wanted === "number" ? `, such as toFloat64(${name})` : "";
-      if (kind !== wanted) refuse(`${meaning.measure}()`, `it must hold a ${wanted}${such}`);
-      measures.push([name, meaning]);
+      const starts = `the start of ${bucketNoun(every, true)}`;
+      expect(kind === "time", starts, `give a time, such as ${start}`);
+      times.push([name, every]);
     } else {
-      throw new ProbelabError(
-        `Can't take the column ${JSON.stringify(name)} as ${JSON.stringify(meaning) ?? String(meaning)}: pass a span, "dimension", "version", { dimension: true, other: "other" } or a measure, ${SUCH}.`,
-      );
+      const pass = `pass a span, "dimension", "version", { dimension: true, other: "other" } or a measure, ${SUCH}.`;
+      throw unfit(name, "", `${shownValue(meaning)}: ${pass}`);
     }
   }
-  const [time, second] = times;
-  if (time !== undefined && second !== undefined) {
+  if (times.length > 1) {
     throw new ProbelabError(
-      `Can't take both ${time.name} and ${second.name} as buckets of time: name one of them "dimension", or leave it out.`,
+      `Can't take both ${times[0]![0]} and ${times[1]![0]} as buckets of time: name one of them "dimension", or leave it out.`,
     );
   }
-  return { ...(time && { time }), dimensions, measures };
+  return { times, dimensions, measures };
 }
 
-/** A measure only describes what the SQL computed: a condition of its own would do nothing. */
-function checkMeasure(name: string, { measure, where, of }: Measure<unknown>): void {
-  if (where === undefined && !(measure === "share" && of !== undefined)) return;
-  throw new ProbelabError(
-    `Can't take the column ${JSON.stringify(name)} as ${measure}() of some rows: the SQL says of which; pass ${measure}() without a condition.`,
-  );
+function unfit(name: string, of: string, as: string): ProbelabError {
+  return new ProbelabError(`Can't take the column ${JSON.stringify(name)}${of} as ${as}`);
 }
 
-function isDimension(meaning: unknown): meaning is NamedDimension {
-  if (typeof meaning !== "object" || meaning === null) return false;
-  const { dimension, other } = meaning as Partial<NamedDimension>;
-  return (
+function dimensionOf(meaning: unknown): NamedDimension | undefined {
+  if (meaning === "dimension") return { dimension: true };
+  if (meaning === "version") return { dimension: "version" };
+  if (typeof meaning !== "object" || meaning === null) return undefined;
+  const { dimension, other, ...more } = meaning as Partial<NamedDimension>;
+  const fits =
     (dimension === true || dimension === "version") &&
     (other === undefined || typeof other === "string") &&
-    Object.keys(meaning).every((key) => key === "dimension" || key === "other")
-  );
+    Object.keys(more).length === 0;
+  return fits ? (meaning as NamedDimension) : undefined;
 }
 
 function isMeasure(meaning: unknown): meaning is Measure<unknown> {
@@ -138,77 +136,72 @@ function isMeasure(meaning: unknown): meaning is Measure<unknown> {
  */
 export function nameColumns(
   answer: ColumnTable,
-  named: Named,
+  { times, dimensions, measures }: Named,
   range: TimeRange,
   cut: boolean,
 ): { readonly table: ColumnTable; readonly columns: Omit<ResultColumns, "kinds"> } {
   let table = answer;
-  const measures = named.measures.map(([name, measure]) => measureColumn(name, measure, cut));
-  for (const { name } of measures.filter(({ unit }) => unit === "share")) {
-    checkShares(name, columnValues(answer, name));
+  const [time] = times;
+  if (time !== undefined) checkStarts(answer, time, range);
+  for (const [name, measure] of measures) {
+    if ((measure.unit ?? measure.measure) === "share") checkShares(answer, name);
   }
-  const additive = measures.find((measure) => measure.additive);
-  const sizes = additive && columnValues(answer, additive.name);
-  const dimensions = named.dimensions.map((dimension) => {
-    const values = columnValues(answer, dimension.name).map((value) =>
-      value === null || value === undefined ? null : String(value as string | number | bigint),
+  const additive = measures.find(([, { measure }]) => MEANINGS[measure].additive);
+  const sizes = additive && columnValues(answer, additive[0]);
+  const ordered = dimensions.map(([name, { dimension, other }]): DimensionColumn => {
+    const totals = new Map<string | null, number>();
+    const values = columnValues(answer, name).map((value, row) => {
+      const text = value === null || value === undefined ? null : textOf(value);
+      totals.set(text, (totals.get(text) ?? 0) + (Number(sizes?.[row] ?? 0) || 0));
+      return text;
+    });
+    table = table.assign({ [name]: values });
+    const rest = other !== undefined && totals.delete(other);
+    const order = [...totals.keys()].sort((a, b) =>
+      dimension === "version" ? compareVersions(a, b) : totals.get(b)! - totals.get(a)!,
     );
-    table = table.assign({ [dimension.name]: values });
-    return dimensionColumn(dimension, values, sizes);
+    return rest ? { name, order: [...order, other], other } : { name, order };
   });
-  const { time } = named;
-  if (time === undefined) return { table, columns: { dimensions, measures } };
-  checkStarts(time.name, columnValues(answer, time.name), time.every, range);
-  const column = timeColumn(time.name, time.every, range);
-  return { table, columns: { time: column, dimensions, measures } };
-}
-
-function measureColumn(name: string, measure: Measure<unknown>, cut: boolean): MeasureColumn {
-  const { additive, missing } = MEANINGS[measure.measure];
-  const unit = measure.unit ?? (measure.measure === "share" ? "share" : "");
-  return { name, label: measure.label ?? name, unit, additive, missing: cut ? "gap" : missing };
-}
-
-function dimensionColumn(
-  { name, dimension, other }: Named["dimensions"][number],
-  values: readonly (string | null)[],
-  sizes: readonly Value[] | undefined,
-): DimensionColumn {
-  const totals = new Map<string | null, number>();
-  values.forEach((value, row) => {
-    totals.set(value, (totals.get(value) ?? 0) + (Number(sizes?.[row] ?? 0) || 0));
+  const meant = measures.map(([name, { measure, label = name, unit }]) => {
+    const { additive, missing } = MEANINGS[measure];
+    const own = unit ?? (measure === "share" ? "share" : "");
+    return { name, label, unit: own, additive, missing: cut ? ("gap" as const) : missing };
   });
-  const rest = other !== undefined && totals.delete(other);
-  const order = [...totals.keys()].sort((a, b) =>
-    dimension === "version"
-      ? compareVersions(a, b)
-      : (totals.get(b) as number) - (totals.get(a) as number),
-  );
-  return rest ? { name, order: [...order, other], other } : { name, order };
+  return {
+    table,
+    columns: {
+      ...(time && { time: timeColumn(...time, range) }),
+      dimensions: ordered,
+      measures: meant,
+    },
+  };
 }
 
 function checkStarts(
-  name: string,
-  values: readonly Value[],
-  every: Bucket,
+  answer: ColumnTable,
+  [name, every]: readonly [string, Bucket],
   range: TimeRange,
 ): void {
   const { timeZone } = range;
-  const seen = new Set<number>();
-  for (const value of values) {
-    if (!(value instanceof Date) || seen.has(value.getTime())) continue;
-    seen.add(value.getTime());
-    if (bucketStart(value, every, timeZone).getTime() === value.getTime()) continue;
-    throw new ProbelabError(
-      `Can't take the column ${JSON.stringify(name)} as the start of ${bucketNoun(every, true)}: it holds ${formatInstant(value, timeZone)} ${timeZone}, where none begins. Group by ${bucketSql("measurement_start_time", every, range)} AS ${name}, or name another span.`,
-    );
-  }
+  const dates = columnValues(answer, name).flatMap((value) => (value instanceof Date ? value : []));
+  const wrong = [...new Set(dates.map(Number))]
+    .map((ms) => new Date(ms))
+    .find((date) => +bucketStart(date, every, timeZone) !== +date);
+  if (wrong === undefined) return;
+  const remedy = `Group by ${bucketSql("measurement_start_time", every, range)} AS ${name}, or name another span.`;
+  const holds = `it holds ${formatInstant(wrong, timeZone)} ${timeZone}, where none begins.`;
+  throw unfit(name, "", `the start of ${bucketNoun(every, true)}: ${holds} ${remedy}`);
 }
 
-function checkShares(name: string, values: readonly Value[]): void {
-  const wrong = values.find((value) => Number(value) < -1e-9 || Number(value) > 1 + 1e-9);
+function checkShares(answer: ColumnTable, name: string): void {
+  const wrong = columnValues(answer, name).find(
+    (value) => Number(value) < -1e-9 || Number(value) > 1 + 1e-9,
+  );
   if (wrong === undefined) return;
-  throw new ProbelabError(
-    `Can't take the column ${JSON.stringify(name)} as a share: it holds ${Number(wrong)}, and a share is from 0 to 1. Leave out the factor 100 in the SQL, or name it mean("${name}", { unit: "%" }).`,
+  const remedy = `Leave out the factor 100 in the SQL, or name it mean("${name}", { unit: "%" }).`;
+  throw unfit(
+    name,
+    "",
+    `a share: it holds ${Number(wrong)}, and a share is from 0 to 1. ${remedy}`,
   );
 }

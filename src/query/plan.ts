@@ -37,7 +37,6 @@ interface Quantiles {
   readonly as: string;
   readonly levels: number[];
   readonly number: Sql;
-  readonly If: string;
   readonly conditions: readonly Sql[];
 }
 
@@ -90,21 +89,17 @@ export class Plan {
 
   /** The aggregates of all measures planned so far. */
   get aggregates(): readonly Aggregate[] {
-    const quantiles = [...this.#quantiles.values()].map(
-      ({ as, levels, number, If, conditions }) => {
-        const last = If === "" ? raw("") : sql`, ${and(conditions)}`;
-        const known = and([sql`isNotNull(${number})`, ...conditions]);
-        return {
-          as,
-          cell: sql`quantilesExactInclusiveState${raw(If)}(${raw(levels.join(", "))})(${number}${last})`,
-          merge: `quantilesExactInclusiveMerge(${levels.join(", ")})`,
-          spread: {
-            levels,
-            cell: sql`sumMapIf([assumeNotNull(toFloat64(${number}))], [toFloat64(1)], ${known})`,
-          },
-        };
-      },
-    );
+    const quantiles = [...this.#quantiles.values()].map(({ as, levels, number, conditions }) => {
+      const list = levels.join(", ");
+      const known = and([sql`isNotNull(${number})`, ...conditions]);
+      const cell = sql`sumMapIf([assumeNotNull(toFloat64(${number}))], [toFloat64(1)], ${known})`;
+      return {
+        as,
+        cell: overRows("quantilesExactInclusiveState", number, conditions, `(${list})`),
+        merge: `quantilesExactInclusiveMerge(${list})`,
+        spread: { levels, cell },
+      };
+    });
     return [...this.#aggregates.values(), ...quantiles];
   }
 
@@ -123,6 +118,34 @@ export class Plan {
     };
   }
 
+  /**
+   * Plans the measures of an answer, the ends of an interval behind their share.
+   *
+   * @param taken names of the answer's other columns.
+   * @throws ProbelabError for none, and for a name that is taken.
+   */
+  addAll(
+    measures: Readonly<Record<string, AnyMeasure>>,
+    taken: readonly string[],
+    { action, main }: { readonly action: string; readonly main?: string },
+  ): PlannedMeasure[] {
+    const planned = Object.entries(measures ?? {}).flatMap(([name, measure]) => {
+      const made = this.add(name, measure, name === main);
+      const [low, high] = this.ends(name, measure);
+      return low && high
+        ? [{ ...made, interval: [low.name, high.name] as const }, low, high]
+        : [made];
+    });
+    const seen = new Set(["__proto__", ...taken]);
+    const twice = planned.find(({ name }) => seen.size === seen.add(name).size)?.name;
+    if (planned.length > 0 && twice === undefined) return planned;
+    throw new ProbelabError(
+      twice === undefined
+        ? `Can't ${action} without a measure: pass measures: { measurements: count() }, a name for each.`
+        : `Can't name a measure ${JSON.stringify(twice)}: ${twice === "t" ? "that is the column of time" : "another column has that name"}. Give it another name.`,
+    );
+  }
+
   /** Plans the ends of a share's interval, under the names NAME_low and NAME_high; none for other measures. */
   ends(name: string, measure: AnyMeasure): PlannedMeasure[] {
     const { interval } = measure;
@@ -138,34 +161,35 @@ export class Plan {
   }
 
   /** The name of an aggregate's column in the answer; `merge` is the function that merges cells. */
-  aggregate(cell: Sql, merge: string, of: Pick<Aggregate, "counted"> = {}): string {
+  aggregate(cell: Sql, merge: string, counted?: Sql): string {
     const key = JSON.stringify(print(cell));
     const before = this.#aggregates.get(key);
     if (before !== undefined) return before.as;
     const as = `_a${this.#aggregates.size}`;
-    this.#aggregates.set(key, { as, cell, merge, ...of });
+    this.#aggregates.set(key, { as, cell, merge, ...(counted && { counted }) });
     return as;
+  }
+
+  /** The column of an aggregate of a value over the rows that a measure is about. */
+  over(measure: AnyMeasure, call: string, value: Sql, merge: string): string {
+    return this.aggregate(overRows(call, value, this.only(measure).conditions), merge);
   }
 
   /** The column of quantiles of a cell, and the place of a level in its list. */
   quantile(level: number, number: Sql, measure: AnyMeasure): { as: string; at: number } {
-    const { conditions, If } = this.only(measure);
+    const { conditions } = this.only(measure);
     const key = JSON.stringify(print(join([number, ...conditions])));
     const as = `_q${this.#quantiles.size}`;
-    const made = this.#quantiles.get(key) ?? { as, levels: [], number, If, conditions };
+    const made = this.#quantiles.get(key) ?? { as, levels: [], number, conditions };
     this.#quantiles.set(key, made);
     if (!made.levels.includes(level)) made.levels.push(level);
     return { as: made.as, at: made.levels.indexOf(level) };
   }
 
-  /** The rows that a measure is about: as conditions, as an aggregate takes them, and in words. */
+  /** The rows that a measure is about, as conditions and in words. */
   only({ where }: AnyMeasure) {
-    const conditions = whereSql(where, (name) => this.source.column(name), "only");
-    const none = conditions.length === 0;
     return {
-      conditions,
-      If: none ? "" : "If",
-      last: none ? raw("") : sql`, ${and(conditions)}`,
+      conditions: whereSql(where, (name) => this.source.column(name), "only"),
       about: where === undefined ? "" : ` (${whereText(where)})`,
     };
   }
@@ -177,7 +201,7 @@ export class Plan {
   }
 
   /** A column of numbers, those that are none (NaN, infinite) as null, and what they are called. */
-  number(column: string, action: string): SourceColumn & { label: string; unit: string } {
+  number(column = "", action: string): SourceColumn & { label: string; unit: string } {
     const { label = columnTitle(column), unit = "", ...own } = this.source.column(column);
     const found = { ...own, label, unit };
     if (columnKind(found.type) !== "number") {
@@ -196,6 +220,13 @@ export class Plan {
   }
 }
 
+/** An aggregate function over the rows that conditions leave. */
+function overRows(call: string, value: Sql, conditions: readonly Sql[], parameters = ""): Sql {
+  return conditions.length === 0
+    ? sql`${raw(call + parameters)}(${value})`
+    : sql`${raw(`${call}If${parameters}`)}(${value}, ${and(conditions)})`;
+}
+
 /** @throws ProbelabError for what is no measure. */
 function meaningOf(measure: AnyMeasure): Meaning {
   const { measure: kind } = (measure ?? {}) as { measure?: unknown };
@@ -210,59 +241,60 @@ function makeCount(measure: AnyMeasure, plan: Plan): Made {
   const { many, weight } = plan.source;
   const all = and(conditions);
   const rows = weight === undefined ? sql`countIf(${all})` : sql`sumIf(${weight}, ${all})`;
-  const as = conditions.length === 0 ? ROWS : plan.aggregate(rows, "sum", { counted: all });
+  const as = conditions.length === 0 ? ROWS : plan.aggregate(rows, "sum", all);
   return { label: `${capital(many)}${about}`, unit: many, value: (row) => Number(row[as]) };
 }
 
 function makeSum(measure: AnyMeasure, plan: Plan): Made {
-  const { column = "" } = measure;
-  const { sql: stored, type, label, unit } = plan.number(column, "sum");
+  const { sql: stored, type, label, unit } = plan.number(measure.column, "sum");
   // The server's sums of 64 bits begin again at the end of theirs.
   const number = /Int64/.test(type) ? sql`toFloat64(${stored})` : stored;
-  const { If, last, about } = plan.only(measure);
-  const as = plan.aggregate(sql`sum${raw(If)}(${plan.times(number)}${last})`, "sum");
+  const as = plan.over(measure, "sum", plan.times(number), "sum");
+  const { about } = plan.only(measure);
   return { label: `${label}, sum${about}`, unit, value: (row) => Number(row[as] ?? 0) };
 }
 
 function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
   const { sql: value, label = columnsPlural([column]) } = plan.source.column(column);
-  const { If, last, about } = plan.only(measure);
-  const as = plan.aggregate(sql`uniqExactState${raw(If)}(${value}${last})`, "uniqExactMerge");
+  const as = plan.over(measure, "uniqExactState", value, "uniqExactMerge");
   return {
-    label: `Distinct ${label}${about}`,
+    label: `Distinct ${label}${plan.only(measure).about}`,
     unit: "distinct values",
     value: (row) => Number(row[as]),
   };
 }
 
 function makeMean(measure: AnyMeasure, plan: Plan): Made {
-  const { column = "" } = measure;
-  const { sql: number, label, unit } = plan.number(column, "average");
-  const { If, last, about } = plan.only(measure);
-  const total = plan.aggregate(
-    sql`sum${raw(If)}(${plan.times(sql`toFloat64(${number})`)}${last})`,
-    "sum",
-  );
+  const { sql: number, label, unit } = plan.number(measure.column, "average");
   const { weight } = plan.source;
-  const counted =
+  const total = plan.over(measure, "sum", plan.times(sql`toFloat64(${number})`), "sum");
+  const n =
     weight === undefined
-      ? sql`count${raw(If)}(${number}${last})`
-      : sql`sum${raw(If)}(if(isNull(${number}), 0, ${weight})${last})`;
-  const n = plan.aggregate(counted, "sum");
+      ? plan.over(measure, "count", number, "sum")
+      : plan.over(measure, "sum", sql`if(isNull(${number}), 0, ${weight})`, "sum");
   return {
-    label: `${label}, mean${about}`,
+    label: `${label}, mean${plan.only(measure).about}`,
     unit,
     value: (row) => quotient(Number(row[total]), Number(row[n])),
   };
 }
 
 function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
-  const { column = "", measure: kind } = measure;
-  if (column === "time") return makeInstant(measure, plan);
+  const { column, measure: kind } = measure;
+  const { about } = plan.only(measure);
+  if (column === "time") {
+    const { many, instant, span = { first: instant, last: instant } } = plan.source;
+    const time = raw(`toDateTime64(${kind === "min" ? span.first : span.last}, 3, 'UTC')`);
+    const as = plan.over(measure, `${kind}OrNull`, time, kind);
+    return {
+      label: `${kind === "min" ? "First" : "Last"} of the ${many}${about}`,
+      unit: "",
+      value: (row) => (row[as] as Date | null | undefined) ?? null,
+    };
+  }
   const { sql: number, label, unit } = plan.number(column, `find the ${kind} of`);
-  const { If, last, about } = plan.only(measure);
-  const as = plan.aggregate(sql`${raw(kind)}OrNull${raw(If)}(${number}${last})`, kind);
+  const as = plan.over(measure, `${kind}OrNull`, number, kind);
   return {
     label: `${label}, ${kind}${about}`,
     unit,
@@ -271,43 +303,28 @@ function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
 }
 
 function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
-  const { column = "", level = NaN } = measure;
+  const { column, level = NaN } = measure;
   const { sql: stored, type, label, unit } = plan.number(column, "give quantiles of");
-  // The server's quantiles know no decimals.
-  const number = type.includes("Decimal") ? sql`toFloat64(${stored})` : stored;
   if (!(level >= 0 && level <= 1)) {
     throw new ProbelabError(
       `Can't give the quantile ${String(measure.level)} of ${column}: pass a number from 0 to 1.`,
     );
   }
-  const { about } = plan.only(measure);
   if (plan.source.weight !== undefined) {
     throw new ProbelabError(
       `Can't give quantiles of ${column}: a row stands for several ${plan.source.many} here. Ask the table itself.`,
     );
   }
+  // The server's quantiles know no decimals.
+  const number = type.includes("Decimal") ? sql`toFloat64(${stored})` : stored;
   const { as, at } = plan.quantile(level, number, measure);
   return {
-    label: `${label}, ${quantileLabel(level)}${about}`,
+    label: `${label}, ${quantileLabel(level)}${plan.only(measure).about}`,
     unit,
     value(row) {
       const value = (row[as] as ArrayLike<number> | null | undefined)?.[at];
       return value === undefined || Number.isNaN(value) ? null : value;
     },
-  };
-}
-
-function makeInstant(measure: AnyMeasure, plan: Plan): Made {
-  const [kind, word] = measure.measure === "min" ? ["min", "First"] : ["max", "Last"];
-  const { many, span = { first: plan.source.instant, last: plan.source.instant } } = plan.source;
-  const { If, last, about } = plan.only(measure);
-  const instant = kind === "min" ? span.first : span.last;
-  const time = raw(`toDateTime64(${instant}, 3, 'UTC')`);
-  const as = plan.aggregate(sql`${raw(kind)}OrNull${raw(If)}(${time}${last})`, kind);
-  return {
-    label: `${word} of the ${many}${about}`,
-    unit: "",
-    value: (row) => (row[as] as Date | null | undefined) ?? null,
   };
 }
 

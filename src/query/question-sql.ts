@@ -3,7 +3,7 @@ import { buckets, type Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { AskedDimension } from "./dimension.js";
 import { ROWS, type Plan } from "./plan.js";
-import { rowsSql } from "./source.js";
+import { rowsSql, type Source } from "./source.js";
 import {
   bind,
   join,
@@ -55,7 +55,7 @@ function countedEvenly(
   const end = Math.ceil(+range.end / 1000);
   const step = starts.slice(1).reduce((all, start, at) => greatest(all, start - starts[at]!), 0);
   const steps = step === 0 ? 1 : Math.ceil((end - first) / step);
-  const groups = dimensions.reduce((all, { natural, most }) => (natural ? all * most : all), 1);
+  const groups = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
   const few = dimensions.length === 0 ? steps <= MOST_STEPS_ALONE : steps * groups <= MOST_STEPS;
   if (!few || first < 0 || end > MOST_SECONDS || !starts.every(Number.isInteger)) return null;
   const width = step === 0 ? end - first : step;
@@ -102,21 +102,22 @@ export function cellsSql(
   keys: readonly Column[],
   apart = false,
 ): Sql {
-  const unusable: Column[] = source.unusable === undefined ? [] : [["_unusable", source.unusable]];
-  const all = [...keys, ...unusable];
+  const all = [...keys, ...unusable(source)];
+  const values = aggregates.map(({ as, cell, spread }): Column => [
+    as,
+    apart && spread ? spread.cell : cell,
+  ]);
   return select({
-    columns: [
-      ...all,
-      [ROWS, rowsSql(source)],
-      ...aggregates.map(({ as, cell, spread }): Column => [
-        as,
-        apart && spread ? spread.cell : cell,
-      ]),
-    ],
+    columns: [...all, [ROWS, rowsSql(source)], ...values],
     from: source.from(range),
     // Without a key an aggregate over nothing is a row all the same.
     ...(all.length > 0 ? { groupBy: all.map(([name]) => name) } : { having: [raw(`${ROWS} > 0`)] }),
   });
+}
+
+/** The key of rows that don't count, where the source has such. */
+export function unusable(source: Source): Column[] {
+  return source.unusable === undefined ? [] : [["_unusable", source.unusable]];
 }
 
 /**
@@ -141,60 +142,57 @@ export function questionSql(
   const { every, range, top, apart = false } = question;
   const { source, aggregates } = plan;
   const start: Column[] = every ? [["_t", raw(bucketSql(source.instant, every, range))]] : [];
-  const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);
   const groups = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
-  const unusable = source.unusable === undefined ? [] : ["_unusable"];
-  const keys = [...start.map(([name]) => name), ...texts.map(([name]) => name), ...unusable];
-  const values = [ROWS, ...aggregates.map(({ as }) => as)];
+  const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);
   const even = every && countedEvenly(plan, dimensions, every, range);
-  const cells =
-    even !== null
-      ? even(groups, texts)
-      : select({
-          columns: [
-            ...start.map(([name]) => same(name)),
-            ...texts,
-            ...[...unusable, ...values].map(same),
-          ],
-          from: nested(cellsSql(plan, range, [...start, ...groups], apart)),
-        });
+  const cells = (): Sql => {
+    const read = [
+      ...unusable(source).map(([name]) => name),
+      ROWS,
+      ...aggregates.map(({ as }) => as),
+    ];
+    return select({
+      columns: [...start.map(([name]) => same(name)), ...texts, ...read.map(same)],
+      from: nested(cellsSql(plan, range, [...start, ...groups], apart)),
+    });
+  };
   const merged = [{ as: ROWS, merge: "sum", spread: undefined }, ...aggregates].flatMap(
     ({ as, merge, spread }): Column[] =>
       apart && spread
-        ? [
-            [`${as}v`, raw(`sumMap(${as}).1`)],
-            [`${as}n`, raw(`sumMap(${as}).2`)],
-          ]
+        ? [1, 2].map((part) => [`${as}${part === 1 ? "v" : "n"}`, raw(`sumMap(${as}).${part}`)])
         : [[as, raw(`${merge}(${as})`)]],
   );
-  const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [at]));
-  const kept = keys.filter((name) => !ranked.some((at) => name === `_d${at}`));
+  const ranked = dimensions.flatMap(({ natural }, at) => (natural > 0 ? [] : [at]));
+  const kept = [
+    ...start.map(([name]) => name),
+    ...dimensions.flatMap(({ natural }, at) => (natural > 0 ? [`_d${at}`] : [])),
+    ...unusable(source).map(([name]) => name),
+  ];
   const size = source.unusable === undefined ? ROWS : `if(_unusable, 0, ${ROWS})`;
   const beside = (from: Sql, column: (at: number) => Column): Sql =>
-    select({ columns: [same("*"), ...ranked.map(column)], from: nested(from) });
-  const sized = beside(cells, (at) => [`_s${at}`, raw(`sum(${size}) OVER (PARTITION BY _d${at})`)]);
+    ranked.length === 0
+      ? from
+      : select({ columns: [same("*"), ...ranked.map(column)], from: nested(from) });
+  const sized = beside(even ? even(groups, texts) : cells(), (at) => [
+    `_s${at}`,
+    raw(`sum(${size}) OVER (PARTITION BY _d${at})`),
+  ]);
   const placed = beside(sized, (at) => [
     `_r${at}`,
     raw(`dense_rank() OVER (ORDER BY _s${at} DESC, _d${at})`),
   ]);
-  const within = (at: number): Sql =>
-    Number.isFinite(top) ? sql`_r${raw(String(at))} <= ${bind("top", "UInt64", top)}` : raw("true");
-  const places = ranked.map((at): Column => [
-    `_p${at}`,
-    sql`toUInt64(if(${within(at)}, _r${raw(String(at))}, 0))`,
-  ]);
+  const places = ranked.map((at): Column => {
+    const rank = raw(`_r${at}`);
+    const within = sql`if(${rank} <= ${bind("top", "UInt64", top)}, ${rank}, 0)`;
+    return [`_p${at}`, sql`toUInt64(${Number.isFinite(top) ? within : rank})`];
+  });
   const names = ranked.map((at): Column => [`_k${at}`, raw(`if(_p${at} = 0, NULL, _d${at})`)]);
+  const last = ranked.map((at): Column => [`_h${at}`, raw(`max(_r${at})`)]);
   const groupBy = [...kept, ...[...places, ...names].map(([name]) => name)];
   return print(
     select({
-      columns: [
-        ...kept.map(same),
-        ...places,
-        ...names,
-        ...ranked.map((at): Column => [`_h${at}`, raw(`max(_r${at})`)]),
-        ...merged,
-      ],
-      from: nested(ranked.length === 0 ? cells : placed),
+      columns: [...kept.map(same), ...places, ...names, ...last, ...merged],
+      from: nested(placed),
       groupBy,
       // Without a key an aggregate over nothing is a row all the same.
       ...(groupBy.length === 0

@@ -2,11 +2,19 @@ import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { ProbelabError } from "../base/error.js";
 import type { Bucket } from "../time/bucket.js";
-import { LENGTHS, readSpan } from "../time/span.js";
+import { LENGTHS } from "../time/span.js";
 import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
-import type { ColumnSql } from "./where.js";
+import type { ColumnSql, FindColumn, Where } from "./where.js";
+
+/** The rows of a table as far as the conditions on its own columns go. */
+export interface Filtered {
+  readonly table: TableInfo;
+  readonly range: TimeRange;
+  readonly where: Where;
+  readonly find: FindColumn;
+}
 
 /** A column of a source, and what its numbers mean. */
 export interface SourceColumn extends ColumnSql {
@@ -48,10 +56,10 @@ export interface Source {
   readonly notes: readonly string[];
   /** More to say where the answer held unusable rows. */
   unusableNote?(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
-  /** Says why an answer is empty. */
-  whyEmpty(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
-  /** Names values of the filter's lists that no row of the range has. */
-  missingValues(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
+  /** What its rows are of a table: an answer's notes name what of that filter nothing matches. */
+  readonly filtered?: Filtered;
+  /** Says why an answer is empty, where no filter on a table does. */
+  whyEmpty?(): Promise<string>;
 }
 
 /** The number of rows: an aggregate over the rows of a source. */
@@ -66,24 +74,25 @@ export function daysOnly({ name, timeName, time }: TableInfo): Pick<Source, "day
     : {};
 }
 
-/** @throws ProbelabError for a bucket that is finer than the source's times. */
-export function checkFinest(every: Bucket, { daysOnly, hoursOnly }: Source): void {
-  const length = usualLength(every);
-  const [why, finest] =
-    daysOnly !== undefined && length < LENGTHS.day
-      ? [daysOnly, "day"]
-      : hoursOnly !== undefined && isFine(every) && length % LENGTHS.hour !== 0
-        ? [hoursOnly, "hour"]
-        : [];
-  if (why === undefined) return;
-  throw new ProbelabError(
-    `Can't group by ${every}: ${why}. Take every: "${finest}" or a coarser one.`,
-  );
+/** The finest bucket that a source can be asked by, of the usual ones. */
+export function finestOf({ daysOnly, hoursOnly }: Source): "minute" | "hour" | "day" {
+  return daysOnly !== undefined ? "day" : hoursOnly !== undefined ? "hour" : "minute";
 }
 
-function isFine(every: Bucket): boolean {
-  const unit = readSpan(every)?.unit;
-  return unit === "second" || unit === "minute";
+/** @throws ProbelabError for a bucket that is finer than the source's times. */
+export function checkFinest(every: Bucket, source: Source): void {
+  const { daysOnly, hoursOnly } = source;
+  const length = usualLength(every);
+  const why =
+    daysOnly !== undefined && length < LENGTHS.day
+      ? daysOnly
+      : hoursOnly !== undefined && length % LENGTHS.hour !== 0 && /second|minute/.test(every)
+        ? hoursOnly
+        : undefined;
+  if (why === undefined) return;
+  throw new ProbelabError(
+    `Can't group by ${every}: ${why}. Take every: "${finestOf(source)}" or a coarser one.`,
+  );
 }
 
 /** Sentences that took questions of their own, and what those read. */

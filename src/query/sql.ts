@@ -12,7 +12,7 @@ interface Block {
 
 /** SQL with the values bound to it. It composes: `sql` takes other SQL in its `${…}`. */
 export interface Sql {
-  readonly parts: readonly (string | Bound | Block | PrintedSql)[];
+  readonly parts: readonly (string | Bound | Block)[];
 }
 
 /** SQL as it is sent. */
@@ -40,11 +40,6 @@ export function raw(text: string): Sql {
 /** A placeholder for a value; `name` is what it is called where no other value has the name. */
 export function bind(name: string, type: string, value: unknown): Sql {
   return { parts: [{ name, type, value }] };
-}
-
-/** SQL printed elsewhere, with placeholders of its own whose names nothing else uses. */
-export function printed(own: PrintedSql): Sql {
-  return { parts: [own] };
 }
 
 /** SQL one after the other. */
@@ -118,10 +113,7 @@ export function print(node: Sql): PrintedSql {
     parts
       .map((part) => {
         if (typeof part === "string") return part;
-        if ("block" in part) return text(part.block).replace(/^/gm, "  ");
-        if (!("sql" in part)) return placeholder(part);
-        Object.assign(parameters, part.parameters);
-        return part.sql;
+        return "block" in part ? text(part.block).replace(/^/gm, "  ") : placeholder(part);
       })
       .join("");
   return { sql: text(node), parameters };

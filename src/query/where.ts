@@ -1,6 +1,6 @@
 import { plainType } from "../database/time-column.js";
 import { ProbelabError } from "../base/error.js";
-import { and, bind, join, raw, sql, type Sql } from "./sql.js";
+import { bind, join, raw, sql, type Sql } from "./sql.js";
 
 /** A filter on the beginning of a text column. */
 export interface Prefix {
@@ -88,34 +88,50 @@ export interface ColumnSql {
 export type FindColumn = (name: string) => ColumnSql;
 
 const COMPARISONS = { lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
-const SIGNS = { lt: "<", lte: "≤", gt: ">", gte: "≥" } as const;
-const FIELDS = [...Object.keys(COMPARISONS), "ne", "in"];
+const SIGNS = { lt: "<", lte: "≤", gt: ">", gte: "≥", ne: "≠", in: "=" } as const;
+type Field = keyof typeof SIGNS;
+
+/** One condition of a `where`. */
+interface Condition {
+  readonly column: string;
+  readonly field: Field;
+  readonly value: unknown;
+}
 
 /**
- * The conditions of a `where`, a piece of SQL each, their values bound in the columns' own types.
+ * The conditions of a `where`, one for each field of a comparison; a value alone is `in`.
  *
- * @param name what the bound values are called.
- * @throws ProbelabError for an unknown column, a value of another type than the column's, or an
- *   empty list.
+ * @throws ProbelabError for what is no filter. A variable that holds nothing must not make the question one
+ *   about everything.
  */
-export function whereSql(where: Where | undefined, find: FindColumn, name = "where"): Sql[] {
-  if (
-    where !== undefined &&
-    (typeof where !== "object" || where === null || Array.isArray(where))
-  ) {
+function conditionsOf(where: Where | undefined): Condition[] {
+  if (where !== undefined && !isRecord(where)) {
     throw new ProbelabError(
       `Can't filter by ${JSON.stringify(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
     );
   }
-  return Object.entries(where ?? {}).map(([column, wanted]) => {
-    // A variable that holds nothing must not make the question one about everything.
+  return Object.entries(where ?? {}).flatMap(([column, wanted]): Condition[] => {
     if (wanted === undefined) {
       throw new ProbelabError(
         `Can't filter ${column} by undefined: pass a value, null for rows without one, or leave the filter out.`,
       );
     }
-    return conditionSql(column, wanted, find(column), name);
+    if (!isComparison(wanted)) return [{ column, field: "in", value: wanted }];
+    const entries = Object.entries<unknown>(wanted as Readonly<Record<string, unknown>>).filter(
+      ([, value]) => value !== undefined,
+    );
+    const unknown = entries.find(([field]) => !Object.hasOwn(SIGNS, field));
+    if (unknown !== undefined || entries.length === 0) {
+      throw new ProbelabError(
+        `Can't compare ${column} by ${JSON.stringify(unknown?.[0] ?? {})}: pass a value, a list, prefix("…"), or an object of ${Object.keys(SIGNS).join(", ")}, such as { ${column}: { gt: 10 } }.`,
+      );
+    }
+    return entries.map(([field, value]) => ({ column, field: field as Field, value }));
   });
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The values of a list, or the one value. */
@@ -125,63 +141,41 @@ export function matchList(wanted: Match): readonly (FilterValue | Prefix)[] {
 
 /** True for what compares instead of naming values. */
 export function isComparison(wanted: Match | Comparison): wanted is Comparison {
-  return (
-    typeof wanted === "object" && wanted !== null && !Array.isArray(wanted) && !isPrefix(wanted)
-  );
+  return isRecord(wanted) && !isPrefix(wanted);
 }
 
-function conditionSql(
-  column: string,
-  wanted: Match | Comparison,
-  found: ColumnSql,
-  name: string,
-): Sql {
-  if (!isComparison(wanted)) return matchSql(column, wanted, found, name);
-  const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  const unknown = entries.find(([field]) => !FIELDS.includes(field));
-  if (unknown !== undefined || entries.length === 0) {
-    throw new ProbelabError(
-      `Can't compare ${column} by ${JSON.stringify(unknown?.[0] ?? {})}: pass a value, a list, prefix("…"), or an object of ${FIELDS.join(", ")}, such as { ${column}: { gt: 10 } }.`,
-    );
-  }
-  return and(
-    entries.map(([field, value]) =>
-      field === "ne"
-        ? notSql(matchSql(column, value as Match, found, name), found.type)
-        : field === "in"
-          ? matchSql(column, value as Match, found, name)
-          : compareSql(column, field as keyof typeof COMPARISONS, value, found, name),
-    ),
-  );
+/**
+ * The conditions of a `where`, a piece of SQL each, their values bound in the columns' own types.
+ *
+ * @param name what the bound values are called.
+ * @throws ProbelabError for an unknown column, a value of another type than the column's, or an
+ *   empty list.
+ */
+export function whereSql(where: Where | undefined, find: FindColumn, name = "where"): Sql[] {
+  return conditionsOf(where).map((condition) => {
+    const found = find(condition.column);
+    if (condition.field in COMPARISONS) return compareSql(condition, found, name);
+    const match = matchSql(condition, found, name);
+    if (condition.field === "in") return match;
+    // Keeps rows without a value: a bare NOT would leave them out.
+    return /Nullable\(/.test(found.type) ? sql`NOT ifNull(${match}, false)` : sql`NOT (${match})`;
+  });
 }
 
-/** Keeps rows without a value: a bare NOT would leave them out. */
-function notSql(condition: Sql, type: string): Sql {
-  return /Nullable\(/.test(type) ? sql`NOT ifNull(${condition}, false)` : sql`NOT (${condition})`;
-}
-
-function compareSql(
-  column: string,
-  field: keyof typeof COMPARISONS,
-  value: unknown,
-  found: ColumnSql,
-  name: string,
-): Sql {
+function compareSql({ column, field, value }: Condition, found: ColumnSql, name: string): Sql {
   const kind = columnKind(found.type);
   const plain = plainType(found.type);
   const compared = (type: string, sent: unknown) =>
-    sql`${found.sql} ${raw(COMPARISONS[field])} ${bind(name, type, sent)}`;
+    sql`${found.sql} ${raw(COMPARISONS[field as keyof typeof COMPARISONS])} ${bind(name, type, sent)}`;
   if (kind === "time" && value instanceof Date && !Number.isNaN(value.getTime())) {
     return compared("DateTime64(3, 'UTC')", (value.getTime() / 1000).toFixed(3));
   }
   if (kind === "number" && typeof value === "bigint") {
     const [least, most] = integerBounds("Int256");
-    if (value < least || value > most) {
-      throw new ProbelabError(
-        `Can't compare ${column}, a ${plain}, with ${field}: ${value}: numbers from −2²⁵⁵ to 2²⁵⁵ − 1 can be compared.`,
-      );
-    }
-    return compared("Int256", String(value));
+    if (value >= least && value <= most) return compared("Int256", String(value));
+    throw new ProbelabError(
+      `Can't compare ${column}, a ${plain}, with ${field}: ${value}: numbers from −2²⁵⁵ to 2²⁵⁵ − 1 can be compared.`,
+    );
   }
   // The column's own type could not hold 0.5 or −1 beside an unsigned integer.
   if (kind === "number" && typeof value === "number" && Number.isFinite(value)) {
@@ -189,42 +183,35 @@ function compareSql(
     return compared(whole ? "Int64" : "Float64", value);
   }
   const shown = value instanceof Date ? "a Date" : JSON.stringify(value);
-  const pass = { number: "a number", time: "a Date", text: "", bool: "", other: "" }[kind];
   throw new ProbelabError(
-    pass === ""
-      ? `Can't tell whether ${column}, a ${plain}, is ${field} ${shown}: only numbers and times have an order. Pass values or prefix("…").`
-      : `Can't compare ${column}, a ${plain}, with ${field}: ${shown}: pass ${pass}.`,
+    kind === "number" || kind === "time"
+      ? `Can't compare ${column}, a ${plain}, with ${field}: ${shown}: pass ${kind === "time" ? "a Date" : "a number"}.`
+      : `Can't tell whether ${column}, a ${plain}, is ${field} ${shown}: only numbers and times have an order. Pass values or prefix("…").`,
   );
 }
 
-function matchSql(column: string, wanted: Match, found: ColumnSql, name: string): Sql {
-  const given = matchList(wanted);
-  if (given.length === 0) {
+function matchSql({ column, value }: Condition, found: ColumnSql, name: string): Sql {
+  const kind = columnKind(found.type);
+  const list = matchList(value as Match).map((one) =>
+    typeof one === "string" ? written(one, kind) : one,
+  );
+  if (list.length === 0) {
     throw new ProbelabError(
       `Can't filter ${column} by an empty list, which matches nothing: name at least one value or leave the filter out.`,
     );
   }
-  const kind = columnKind(found.type);
-  const list = given.map((value) => (typeof value === "string" ? written(value, kind) : value));
-  const textual = kind === "other" || kind === "time";
-  const text = textual ? sql`toString(${found.sql})` : found.sql;
-  const values = list.filter(
-    (value): value is Exclude<FilterValue, null> => value !== null && !isPrefix(value),
-  );
-  values.forEach((value) => checkValue(column, found.type, kind, value));
+  const text = kind === "other" || kind === "time" ? sql`toString(${found.sql})` : found.sql;
+  const values = list.flatMap((one) => (one === null || isPrefix(one) ? [] : [one]));
+  for (const one of values) checkValue(column, found.type, kind, one);
   const type = kind === "number" || kind === "bool" ? plainType(found.type) : "String";
-  const sent = values.map((value) => (typeof value === "bigint" ? String(value) : value));
+  // In a list the server takes no text for a number, and a bigint is sent as text.
+  const isWide = values.some((one) => typeof one === "bigint");
+  const sent = isWide ? values.map(String) : values;
   const parts: Sql[] = [];
   if (sent.length === 1) parts.push(sql`${text} = ${bind(name, type, sent[0])}`);
   if (sent.length > 1) {
-    // In a list the server takes no text for a number, and a bigint is sent as text.
-    const isWide = values.some((value) => typeof value === "bigint");
-    const texts = bind(
-      name,
-      `Array(${isWide ? "String" : type})`,
-      isWide ? sent.map(String) : sent,
-    );
-    parts.push(sql`${text} IN ${isWide ? sql`CAST(${texts} AS ${raw(`Array(${type})`)})` : texts}`);
+    const all = bind(name, `Array(${isWide ? "String" : type})`, sent);
+    parts.push(sql`${text} IN ${isWide ? sql`CAST(${all} AS ${raw(`Array(${type})`)})` : all}`);
   }
   for (const start of list.filter(isPrefix)) {
     if (kind === "number" || kind === "bool") {
@@ -235,7 +222,7 @@ function matchSql(column: string, wanted: Match, found: ColumnSql, name: string)
     parts.push(prefixSql(text, start, name));
   }
   if (list.includes(null)) parts.push(sql`isNull(${found.sql})`);
-  return parts.length === 1 ? (parts[0] as Sql) : sql`(${join(parts, " OR ")})`;
+  return parts.length === 1 ? parts[0]! : sql`(${join(parts, " OR ")})`;
 }
 
 /** A number or a truth that came as text, as from a shell: what it says, where that is sure. */
@@ -320,26 +307,18 @@ const MOST_VALUES = 3;
 
 /** A `where` in words, for titles: `software_name = probe-cli, probe_cc = IT or US`; "" for none. */
 export function whereText(where: Where): string {
-  return Object.entries(where)
-    .flatMap(([column, wanted]) => {
-      if (wanted === undefined) return [];
-      if (!isComparison(wanted)) return [`${column} = ${matchText(wanted)}`];
-      return Object.entries(wanted as Readonly<Record<string, unknown>>).map(([field, value]) =>
-        field === "ne"
-          ? `${column} ≠ ${matchText(value as Match)}`
-          : field === "in"
-            ? `${column} = ${matchText(value as Match)}`
-            : `${column} ${SIGNS[field as keyof typeof SIGNS]} ${value instanceof Date ? value.toISOString() : String(value)}`,
-      );
+  return conditionsOf(where)
+    .map(({ column, field, value }) => {
+      if (field in COMPARISONS) {
+        const shown = value instanceof Date ? value.toISOString() : String(value);
+        return `${column} ${SIGNS[field]} ${shown}`;
+      }
+      const values = matchList(value as Match);
+      const shown = values.slice(0, MOST_VALUES).map(valueText).join(" or ");
+      const more = values.length - MOST_VALUES;
+      return `${column} ${SIGNS[field]} ${shown}${more > 0 ? ` or ${more} more` : ""}`;
     })
     .join(", ");
-}
-
-function matchText(wanted: Match): string {
-  const values = matchList(wanted);
-  const shown = values.slice(0, MOST_VALUES).map(valueText);
-  const more = values.length - shown.length;
-  return `${shown.join(" or ")}${more > 0 ? ` or ${more} more` : ""}`;
 }
 
 function valueText(value: FilterValue | Prefix): string {

@@ -63,6 +63,7 @@ export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): 
   const widest = Math.max(grows ? WIDEST : NARROWEST, natural);
   const place = "containerSize()[0]";
   const within = (pixels: string): string => `clamp(${pixels}, ${NARROWEST}, ${widest})`;
+  const resized = (update: string) => ({ events: "window:resize", update });
   const params = [
     {
       name: RULER,
@@ -81,10 +82,7 @@ export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): 
       name: PLACE,
       init: `${place} > 0 ? ${within(place)} : ${within(String(UNKNOWN))}`,
       on: [
-        {
-          events: "window:resize",
-          update: within(`${place} + min(0, windowSize()[0] - ${WINDOW})`),
-        },
+        resized(within(`${place} + min(0, windowSize()[0] - ${WINDOW})`)),
         // A notebook draws what isn't on the screen before it has a place.
         {
           events: { type: "timer", throttle: 400 },
@@ -92,11 +90,7 @@ export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): 
         },
       ],
     },
-    {
-      name: WINDOW,
-      init: "windowSize()[0]",
-      on: [{ events: "window:resize", update: "windowSize()[0]" }],
-    },
+    { name: WINDOW, init: "windowSize()[0]", on: [resized("windowSize()[0]")] },
     ...(panels === undefined ? [{ name: "width", update: PLACE }] : shares(panels, natural)),
   ];
   const kept = (spec["params"] as { name: string }[] | undefined) ?? [];
@@ -127,24 +121,22 @@ function shares({ width, columns, apart }: Panels, natural: number): VegaLiteSpe
   ];
 }
 
-/** A spec of `fluidSpec` compiled: Vega-Lite has no widths of views that follow a parameter, Vega has. */
-export async function compiledForScreen(spec: VegaLiteSpec): Promise<Spec> {
-  const compiled = await compiledSpec(spec);
-  const panels = panelsOf(spec);
-  if (panels === undefined || !compiled.signals?.some(({ name }) => name === PLACE))
-    return compiled;
-  const follow = (signal: NonNullable<Spec["signals"]>[number]): typeof signal => {
-    const value = "value" in signal ? (signal.value as unknown) : undefined;
-    if (!/width$/i.test(signal.name) || typeof value !== "number") return signal;
-    return { name: signal.name, update: value === panels.width ? PANEL : ROW };
-  };
-  return { ...compiled, signals: compiled.signals.map(follow) };
-}
-
 /** Whether Vega-Lite itself can't say how wide its views are on a screen. */
 export function needsVega(spec: VegaLiteSpec): boolean {
   const params = spec["params"] as { name: string }[] | undefined;
   return params?.some(({ name }) => name === PANEL) === true && panelsOf(spec) !== undefined;
+}
+
+/** A spec of `fluidSpec` compiled: Vega-Lite has no widths of views that follow a parameter, Vega has. */
+export async function compiledForScreen(spec: VegaLiteSpec): Promise<Spec> {
+  const compiled = await compiledSpec(spec);
+  if (!needsVega(spec)) return compiled;
+  const signals = compiled.signals?.map((signal) => {
+    const value = "value" in signal ? (signal.value as unknown) : undefined;
+    if (!/width$/i.test(signal.name) || typeof value !== "number") return signal;
+    return { name: signal.name, update: value === panelsOf(spec)!.width ? PANEL : ROW };
+  });
+  return { ...compiled, signals: signals ?? [] };
 }
 
 /** A compiled chart for a page of our own, whose places are as wide as they can be: without the input. */

@@ -7,6 +7,7 @@ import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { isArqueroTable, pickRows } from "./arquero-table.js";
 import { changedOrigin } from "./changed.js";
+import { joined } from "./join.js";
 import type { Value } from "./json.js";
 import { zoneOf, type Origin } from "./origin.js";
 
@@ -137,6 +138,30 @@ export class Result<out Row extends object = Record<string, Value>> {
       return new Result<Other>(table, { ...changedOrigin(this, table), ...change });
     }
     return new Result<Other>(table, { ...this.origin, ...change });
+  }
+
+  /**
+   * These rows with the columns of another Result beside them, by the time and the dimensions that both
+   * have, or by the columns `on`. Every row stays: where the other has none, its columns are null. Own
+   * rows are made a Result by `rows`.
+   *
+   * @throws ProbelabError for Results without a common column, of other buckets, with several rows for
+   *   one of these, or with columns of the same name.
+   * @example
+   * const releases = rows([{ t: "2026-03-02", probes: 1200 }], { t: "week", probes: max("probes") });
+   * counts.join(releases);
+   */
+  join(
+    other: Result<object>,
+    options: { readonly on?: readonly string[] } = {},
+  ): Result<Record<string, Value>> {
+    if (!isResult(other)) {
+      throw new ProbelabError(
+        'Can\'t join what is no Result: make rows of your own one, counts.join(rows(list, { t: "day", n: count() })).',
+      );
+    }
+    const { table, origin } = joined(this, other, options);
+    return new Result(table, { ...this.origin, ...origin });
   }
 
   /** Text for a console: the first rows, the count, the range, what was left out. */

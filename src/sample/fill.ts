@@ -3,7 +3,6 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { inAside, type Aside } from "./aside.js";
-import { GENERATOR, SAMPLE_COMMENT, sampleInfo, type SampleInfo } from "./info.js";
 import {
   lostReportLogsInsert,
   otherLogsInsert,
@@ -12,11 +11,16 @@ import {
   rotationLogsInsert,
   runLogsInsert,
 } from "./logs.js";
-import { measurementsInsert } from "./measurements.js";
-import { PROBES, releasedAt } from "./probes.js";
-import { FAULT, makeRuns, runsTable, SAMPLE_DAYS, type SamplePlan } from "./runs.js";
-import { SCHEMAS } from "./tables.js";
-import { HELPER_FAULTS, testHelpersInsert } from "./test-helpers.js";
+import {
+  FAULT,
+  makeRuns,
+  measurementsInsert,
+  runsTable,
+  SAMPLE_DAYS,
+  type SamplePlan,
+} from "./runs.js";
+import { HELPER_FAULTS, PROBES, releasedAt, testHelpersInsert } from "./service.js";
+import { GENERATOR, SAMPLE_COMMENT, sampleInfo, SCHEMAS, type SampleInfo } from "./tables.js";
 import { REPLACED_URLS } from "./test-lists.js";
 
 /** What sample to make, and whom to tell about it. */

@@ -1,9 +1,6 @@
-import { COUNTRIES, NETWORKS } from "./countries.js";
 import { list, ofKind } from "./draw.js";
-import { ofRelease } from "./probes.js";
 import { keptRuns } from "./runs.js";
-import { HELPER_ZONE, HELPERS } from "./test-helpers.js";
-import { TESTS } from "./tests.js";
+import { COUNTRIES, HELPER_ZONE, HELPERS, NETWORKS, ofRelease, TESTS } from "./service.js";
 
 /**
  * SQL that writes the log lines of the runs that `keptRuns` gives: the check-in that a run begins

@@ -1,5 +1,4 @@
-import { COUNTRIES } from "./countries.js";
-import { DOMAINS, INPUTS, INPUT_SPANS, PRIORITY_SITES } from "./tests.js";
+import { COUNTRIES, DOMAINS, INPUTS, INPUT_SPANS, PRIORITY_SITES } from "./service.js";
 
 /** The change that is planted: at that poll (from 1) so many of a country's first URLs are others. */
 export const REPLACED_URLS = { country: "GE", poll: 6, urls: 45 } as const;

@@ -1,4 +1,3 @@
-import type { Database } from "../database/database.js";
 import type { AskRows } from "../database/tables.js";
 import type { TableInfo } from "../database/table-info.js";
 import { quoteIdentifier, timeColumn, type TimeForm } from "../database/time-column.js";
@@ -6,26 +5,11 @@ import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";
 import { fromTaggedJson, toTaggedJson } from "../result/json.js";
 import type { Where } from "../query/where.js";
-import type { TimeRange } from "../time/time-range.js";
-
-/** What to take, from where, and into what. */
-export interface Taking {
-  readonly name: string;
-  readonly range: TimeRange;
-  readonly where: Where;
-  readonly dimensions: readonly string[];
-  readonly database: Database;
-  readonly table: TableInfo;
-  readonly writer: Writer;
-  /** True where the writer's database is the one that holds the table. */
-  readonly local: boolean;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** What a snapshot is of: the same for every taking. */
 export interface Subject {
   /** The layout of the snapshot's tables; another one can't be read. */
-  readonly layout: 2;
+  readonly layout: 3;
   /** The database, without credentials, and the table in it. */
   readonly source: string;
   readonly table: string;
@@ -50,8 +34,7 @@ export interface Held extends Subject {
   readonly takenAt: Date;
   readonly measurements: number;
   readonly runs: number;
-  /** Whether some runs are held in pieces, and whether some measurements have no report. */
-  readonly pieces: boolean;
+  /** Whether some measurements have no report. */
   readonly noReport: boolean;
   /** What the reader of the table's answers must know. */
   readonly notes: readonly string[];
@@ -90,36 +73,36 @@ export async function writeAbout(writer: Writer, name: string, about: Subject | 
 }
 
 /** What a snapshot is of, and what it holds once it was taken whole; undefined where there is none. */
-export async function readAbout(
-  ask: AskRows,
-  name: string,
-): Promise<{ subject: Subject; held: Held | undefined } | undefined> {
-  const table = `snapshot_${name}_about`;
-  const { about } = tablesOf(name);
+export async function readAbout(ask: AskRows, name: string): Promise<Subject | Held | undefined> {
   const [there] = await ask(
     "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
-    { table },
+    { table: `snapshot_${name}_about` },
   );
   if (there === undefined) return undefined;
-  const [row] = await ask<{ about: string }>(`SELECT about FROM ${about} ORDER BY at DESC LIMIT 1`);
+  const [row] = await ask<{ about: string }>(
+    `SELECT about FROM ${tablesOf(name).about} ORDER BY at DESC LIMIT 1`,
+  );
   if (row === undefined) return undefined;
-  const read = fromTaggedJson(row.about) as Subject | Held;
-  if (read.layout !== 2) {
-    throw new ProbelabError(
-      `Can't read the snapshot ${name}: another version of probelab took it. Take it again under another name.`,
-    );
-  }
-  return { subject: read, held: "edition" in read ? read : undefined };
+  const about = fromTaggedJson(row.about) as Subject | Held;
+  if (about.layout === 3) return about;
+  throw new ProbelabError(
+    `Can't read the snapshot ${name}: another version of probelab took it. Take it again under another name.`,
+  );
+}
+
+/** True of a snapshot that was taken whole. */
+export function isHeld(about: Subject | Held | undefined): about is Held {
+  return about !== undefined && "edition" in about;
 }
 
 /** A snapshot's table as the engine knows tables, its time the hour or the first of a piece. */
-export function heldTable(name: string, held: Held, by: "hour" | "first"): TableInfo {
+export function heldTable(name: string, held: Held, by: "_hour" | "_began"): TableInfo {
   const { hours, runs } = tablesOf(name);
-  const { type, form } = by === "hour" ? { type: "DateTime('UTC')", form: null } : held.time;
+  const { type, form } = by === "_hour" ? { type: "DateTime('UTC')", form: null } : held.time;
   const columns = new Map(held.dimensions);
   return {
     name: `Snapshot ${name}`,
-    from: by === "hour" ? hours(held.edition) : runs(held.edition),
+    from: by === "_hour" ? hours(held.edition) : runs(held.edition),
     columns: new Map([...columns, [by, type]]),
     engine: held.engine,
     merges: false,
@@ -129,7 +112,7 @@ export function heldTable(name: string, held: Held, by: "hour" | "first"): Table
     timeForm: form,
     time: timeColumn(by, type, form),
     column(column) {
-      if (column === by) return quoteIdentifier(by);
+      if (column === by) return by;
       if (columns.has(column)) return columnOf(column);
       throw new ProbelabError(
         `Can't use ${column}: the snapshot ${name} holds ${[...columns.keys()].join(", ")}. Take one with dimensions: [${JSON.stringify(column)}, …] under another name, or ask the table itself.`,

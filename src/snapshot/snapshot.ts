@@ -15,10 +15,9 @@ import {
   type Runs,
 } from "../measurements/measurements.js";
 import type { MeasurementColumn } from "../measurements/questions.js";
-import { cubeSource, cubeSourceOf } from "../query/cube.js";
 import type { Where } from "../query/where.js";
 import { between, checkRange, type TimeRange } from "../time/time-range.js";
-import { readAbout, tablesOf, type Held } from "./held.js";
+import { isHeld, readAbout, tablesOf, type Held } from "./held.js";
 import { askedSnapshot, notesOf } from "./sources.js";
 import { take } from "./take.js";
 
@@ -38,12 +37,8 @@ export interface SnapshotOptions {
   readonly signal?: AbortSignal;
 }
 
-const ASKED = [
-  ...(["ask", "counts", "runDurations", "firstSeen", "explore", "histogram"] as const),
-] as const;
-
-/** What a snapshot can be asked of its measurements, as `lab.measurements`. */
-export type SnapshotMeasurements = Pick<Measurements, (typeof ASKED)[number]>;
+/** What a snapshot can be asked of its measurements, as `lab.measurements`: not what needs single rows. */
+export type SnapshotMeasurements = Omit<Measurements, "duplicates" | "values">;
 
 /** The runs and hourly counts of a range, kept in an embedded database: a source like the table's. */
 export interface Snapshot extends AsyncDisposable {
@@ -93,7 +88,7 @@ export async function snapshot(
     options.dimensions ?? DIMENSIONS.filter((dimension) => table.columns.has(dimension));
   await using writer = await openWriter(into);
   const signal = options.signal ?? currentSignal();
-  const taking = { name, range, where, database, table, writer, local, signal };
+  const taking = { name, range, where, database, table, writer, signal };
   const taken = () => take({ ...taking, dimensions: [...new Set(dimensions)] });
   const lock = join(into.directory, `snapshot-${name}.lock`);
   const busy = `Can't ${action} ${name}: it is being taken already. Wait until that has ended, or give this one another name.`;
@@ -127,13 +122,13 @@ export async function openSnapshot(
   const reader = await Database.open(own?.kind === "embedded" ? own : embedded(options.into));
   try {
     const about = await readAbout(reader.rows, name);
-    if (about?.held === undefined) {
+    if (!isHeld(about)) {
       const why = about === undefined ? `${reader.source} has none` : "its taking never ended";
       throw new ProbelabError(
         `Can't open the snapshot ${name}: ${why}. Take it with lab.snapshot({ name: "${name}", range }).`,
       );
     }
-    return snapshotOf(reader, name, about.held, () => reader[Symbol.asyncDispose]());
+    return snapshotOf(reader, name, about, () => reader[Symbol.asyncDispose]());
   } catch (error) {
     await reader[Symbol.asyncDispose]();
     throw error;
@@ -155,10 +150,9 @@ function snapshotOf(
   close: () => Promise<void>,
 ): Snapshot {
   const source = askedSnapshot(reader, name, held);
-  const all = measurementsAsked(source);
-  const some = Object.fromEntries(
-    Object.entries(all).filter(([question]) => ASKED.some((method) => method === question)),
-  ) as SnapshotMeasurements;
+  const measurements: Partial<Measurements> = measurementsAsked(source);
+  delete measurements.duplicates;
+  delete measurements.values;
   return {
     name,
     range: between(held.start, held.end),
@@ -169,7 +163,7 @@ function snapshotOf(
     get notes() {
       return notesOf(name, held);
     },
-    measurements: cubeSource(some, cubeSourceOf(all)!),
+    measurements: measurements as SnapshotMeasurements,
     runs: runsAsked(source),
     close,
     [Symbol.asyncDispose]: close,

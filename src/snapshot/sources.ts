@@ -2,6 +2,7 @@ import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import {
+  filtered,
   FirstColumns,
   tableColumn,
   type MeasurementFilter,
@@ -11,8 +12,8 @@ import type { Asked } from "../measurements/questions.js";
 import { daysOnly, type Source } from "../query/source.js";
 import { and, bind, raw, select, sql, type Column, type Sql } from "../query/sql.js";
 import { whereSql, whereText } from "../query/where.js";
-import { explainEmpty, missingFromLists } from "../query/why-empty.js";
-import { HOUR } from "../time/span.js";
+import { counted } from "../base/text.js";
+import { DAY, HOUR, MINUTE } from "../time/span.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { steadyOffset } from "../time/wall-clock.js";
@@ -22,12 +23,11 @@ import { columnOf, heldTable, type Held } from "./held.js";
 export function askedSnapshot(database: Database, name: string, held: Held): Asked {
   return {
     database,
-    measurements: (filter) =>
-      promised(() => {
-        checkZone(name, filter.range);
-        return countedSource(name, held, filter);
-      }),
-    runs: (filter) => promised(() => heldRunSource(name, held, filter)),
+    async measurements(filter) {
+      checkZone(name, filter.range);
+      return Promise.resolve(countedSource(name, held, filter));
+    },
+    runs: async (filter) => Promise.resolve(heldRunSource(name, held, filter)),
   };
 }
 
@@ -38,23 +38,21 @@ function countedSource(
   { range, where, dedupe }: MeasurementFilter,
 ): Source {
   checkAsked(name, held, range, dedupe);
-  const table = heldTable(name, held, "hour");
-  const find = (column: string) => tableColumn(table, column);
-  const conditions = whereSql(where, find);
-  const about = { table, range, where, find };
-  const tells = { ...table, name: held.table, timeName: held.time.name };
+  const table = heldTable(name, held, "_hour");
+  const { conditions, ...own } = filtered(table, range, where);
+  const isDate = /^(Nullable\()?Date(32)?\)?$/.test(held.time.type);
+  const time = { ...table.time, ...(isDate && { resolution: "day" as const }) };
   return {
     many: "measurements",
-    column: find,
-    instant: "hour",
-    weight: raw("measurements"),
-    span: { first: "earliest", last: "latest" },
-    ...(dayTimes(held) && daysOnly({ ...tells, time: { ...table.time, resolution: "day" } })),
+    column: own.filtered.find,
+    instant: "_hour",
+    weight: raw("_n"),
+    span: { first: "_earliest", last: "_latest" },
+    ...daysOnly({ ...table, name: held.table, timeName: held.time.name, time }),
     hoursOnly: `the snapshot ${name} holds hours`,
     from: (range) => sql`${raw(table.from)}\nWHERE ${and([...hours(range), ...conditions])}`,
     notes: notesOf(name, held),
-    whyEmpty: (database, signal) => explainEmpty(database, about, signal),
-    missingValues: (database, signal) => missingFromLists(database, about, signal),
+    ...own,
   };
 }
 
@@ -66,27 +64,10 @@ function heldRunSource(
 ): Source {
   const { ofRuns, ofParts } = splitWhere(where);
   const counted = countedSource(name, held, { range, where: ofParts, dedupe });
-  const table = heldTable(name, held, "first");
+  const table = heldTable(name, held, "_began");
   const conditions = whereSql(ofParts, (column) => tableColumn(table, column));
-  const none: Column[] = held.noReport ? [["_no_report", raw("0")]] : [];
-  type Span = Pick<TimeRange, "start" | "end">;
-  const whole = (range: Span, first: FirstColumns["names"]): Sql =>
-    select({
-      columns: [
-        ["_first", raw("first")],
-        ["_last", raw("last")],
-        ["_n", raw("measurements")],
-        ...none,
-        ...first.map(([column, as]): Column => [as, raw(columnOf(column))]),
-      ],
-      from: raw(table.from),
-      where: [raw("whole"), ...hours(range), ...conditions],
-    });
-  const around = ({ start, end }: Span) => ({
-    start: new Date(+start - RUN_MARGIN),
-    end: new Date(+end + RUN_MARGIN),
-  });
-  const inPieces = raw("NOT whole");
+  const rows = (only: string, range: Span): Sql =>
+    sql`${raw(table.from)}\nWHERE ${and([raw(only), ...hours(range), ...conditions])}`;
   return runsOf({
     table: {
       ...table,
@@ -96,41 +77,45 @@ function heldRunSource(
     },
     first: new FirstColumns(table),
     columns: [
-      ["_first", raw("min(first)")],
-      ["_last", raw("max(last)")],
-      ["_n", raw("sum(measurements)")],
+      ["_first", raw("min(_began)")],
+      ["_last", raw("max(_ended)")],
+      ["_n", raw("sum(_n)")],
     ],
-    noReport: held.noReport ? raw("max(no_report)") : undefined,
-    from: (range) =>
-      sql`${raw(table.from)}\nWHERE ${and([inPieces, ...hours(around(range)), ...conditions])}`,
-    groupBy: [raw("run")],
-    inRange: (range) => and(hours(range, "min(hour)")),
+    noReport: held.noReport ? raw("max(_no_report)") : undefined,
+    from: ({ start, end }) => {
+      const margin = { start: new Date(+start - RUN_MARGIN), end: new Date(+end + RUN_MARGIN) };
+      return rows("NOT _whole", margin);
+    },
+    groupBy: [raw("_run")],
+    inRange: (range) => and(hours(range, "min(_hour)")),
     where: ofRuns,
-    lost: select({
-      columns: [["n", raw("sum(measurements)")]],
-      from: raw(table.from),
-      where: [inPieces, raw("no_report"), ...hours(range), ...conditions],
-    }),
-    whole,
+    lost: select({ columns: [["n", raw("sum(_n)")]], from: rows("_no_report", range) }),
+    whole: (range, first) => {
+      const columns: Column[] = [
+        ["_first", raw("_began")],
+        ["_last", raw("_ended")],
+        ["_n", raw("_n")],
+        ...(held.noReport ? [["_no_report", raw("_no_report")] as const] : []),
+        ...first.map(([column, as]): Column => [as, raw(columnOf(column))]),
+      ];
+      return select({ columns, from: rows("_whole", range) });
+    },
     more: {
       notes: [WHOLE_RUNS, ...notesOf(name, held)],
-      whyEmpty: (database, signal) => counted.whyEmpty(database, signal),
-      missingValues: (database, signal) => counted.missingValues(database, signal),
+      ...(counted.filtered && { filtered: counted.filtered }),
     },
   });
 }
 
+type Span = Pick<TimeRange, "start" | "end">;
+
 /** Hours of a range: of whole hours, what begins in them is within them. */
-function hours({ start, end }: Pick<TimeRange, "start" | "end">, hour = "hour"): Sql[] {
+function hours({ start, end }: Span, hour = "_hour"): Sql[] {
   const type = "DateTime('UTC')";
   return [
     sql`${raw(hour)} >= ${bind("start", type, +start / 1000)}`,
     sql`${raw(hour)} < ${bind("end", type, +end / 1000)}`,
   ];
-}
-
-function dayTimes({ time }: Held): boolean {
-  return /^(Nullable\()?Date(32)?\)?$/.test(time.type);
 }
 
 /** @throws ProbelabError for a range that the snapshot can't tell of. */
@@ -161,15 +146,12 @@ function checkAsked(name: string, held: Held, range: TimeRange, dedupe: boolean 
 
 /** @throws ProbelabError for a zone whose hours are not those of UTC. */
 function checkZone(name: string, { start, end, timeZone }: TimeRange): void {
-  for (let at = +start; at < +end;) {
-    const { offset, until } = steadyOffset(at, timeZone);
-    if (offset % HOUR !== 0) {
-      throw refusal(
-        `by the clocks of ${timeZone}`,
-        `the snapshot ${name} holds hours of UTC, and there they begin at other minutes`,
-      );
-    }
-    at = until;
+  for (let at = +start; at < +end; at = steadyOffset(at, timeZone).until) {
+    if (steadyOffset(at, timeZone).offset % HOUR === 0) continue;
+    throw refusal(
+      `by the clocks of ${timeZone}`,
+      `the snapshot ${name} holds hours of UTC, and there they begin at other minutes`,
+    );
   }
 }
 
@@ -190,17 +172,8 @@ export function notesOf(name: string, held: Held): string[] {
 
 /** "3 hours old". */
 function ageOf(taken: Date): string {
-  const minutes = Math.max(0, Math.floor((Date.now() - +taken) / 60_000));
-  const [n, unit] =
-    minutes < 120
-      ? [minutes, "minute"]
-      : minutes < 48 * 60
-        ? [Math.floor(minutes / 60), "hour"]
-        : [Math.floor(minutes / 1440), "day"];
-  return `${n} ${unit}${n === 1 ? "" : "s"} old`;
-}
-
-async function promised<T>(make: () => T): Promise<T> {
-  await Promise.resolve();
-  return make();
+  const age = Math.max(0, Date.now() - +taken);
+  const [length, unit] =
+    age < 2 * HOUR ? [MINUTE, "minute"] : age < 2 * DAY ? [HOUR, "hour"] : [DAY, "day"];
+  return `${counted(Math.floor(age / length), unit)} old`;
 }

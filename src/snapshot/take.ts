@@ -1,25 +1,43 @@
 import { randomInt } from "node:crypto";
-import { ProbelabError } from "../base/error.js";
+import type { Database } from "../database/database.js";
+import type { TableInfo } from "../database/table-info.js";
 import { timeColumn } from "../database/time-column.js";
+import type { Writer } from "../database/writer.js";
+import { ProbelabError } from "../base/error.js";
 import { dedupeNotes, filtered, measurementsFrom } from "../measurements/measurement-source.js";
 import { RUN_MARGIN, withoutReport } from "../measurements/run-source.js";
-import { print, raw, select, sql, type Column, type PrintedSql, type Sql } from "../query/sql.js";
+import { print, raw, select, sql, type Column, type Sql } from "../query/sql.js";
+import type { Where } from "../query/where.js";
 import { toTaggedJson } from "../result/json.js";
 import { DAY, HOUR } from "../time/span.js";
 import { last, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import {
   columnOf,
+  isHeld,
   readAbout,
   tablesOf,
   writeAbout,
   type Held,
   type Subject,
-  type Taking,
 } from "./held.js";
+
+/** What to take, from where, and into what. */
+interface Taking {
+  readonly name: string;
+  readonly range: TimeRange;
+  readonly where: Where;
+  readonly dimensions: readonly string[];
+  readonly database: Database;
+  readonly table: TableInfo;
+  readonly writer: Writer;
+  readonly signal: AbortSignal | undefined;
+}
 
 /** A span of time, [start, end) in milliseconds. */
 type Span = readonly [start: number, end: number];
+
+const ACTION = "take a snapshot";
 
 /**
  * Takes a snapshot of a range. Days that the table counts otherwise than the snapshot are read, each a
@@ -32,66 +50,58 @@ type Span = readonly [start: number, end: number];
 export async function take(taking: Taking): Promise<Held> {
   const { name, writer, signal } = taking;
   const subject = await subjectOf(taking);
-  const ask = <Row extends object>(text: string, parameters: Record<string, unknown> = {}) =>
-    writer.rows<Row>(text, { parameters });
-  const before = await readAbout(ask, name);
+  const before = await readAbout(
+    (text, parameters) => writer.rows(text, { ...(parameters && { parameters }) }),
+    name,
+  );
   if (before === undefined) await createTables(taking, subject);
-  else checkSubject(name, before.subject, subject);
-  const [start, end] = wholeSpan(name, taking.range, before?.held);
+  else checkSubject(name, before, subject);
+  const held = isHeld(before) ? before : undefined;
+  const [start, end] = wholeSpan(name, taking.range, held);
   await dropOld(taking);
   const takenAt = new Date();
-  const days: Span = [
-    Math.floor((start - RUN_MARGIN) / DAY) * DAY,
-    Math.ceil((end + RUN_MARGIN) / DAY) * DAY,
-  ];
-  const other = await changedDays(taking, days);
-  for (const day of other) await readDay(taking, day);
+  const first = Math.floor((start - RUN_MARGIN) / DAY) * DAY;
+  const changed = await changedDays(taking, [first, Math.ceil((end + RUN_MARGIN) / DAY) * DAY]);
+  for (const day of changed) await readDay(taking, day);
   signal?.throwIfAborted();
-  const { held } = before ?? {};
-  const same = held !== undefined && +held.start === start && +held.end === end;
-  const taken =
-    same && other.length === 0
-      ? { ...held, takenAt }
-      : { ...(await buildTables(taking, subject, [start, end])), takenAt };
+  const same = changed.length === 0 && +(held?.start ?? 0) === start && +(held?.end ?? 0) === end;
+  const made = held && same ? held : await buildTables(taking, subject, [start, end]);
+  const taken = { ...made, takenAt };
   await writeAbout(writer, name, taken);
   return taken;
 }
 
 /** What a taking is of. */
-async function subjectOf({ database, table, dimensions, where }: Taking): Promise<Subject> {
+async function subjectOf(taking: Taking): Promise<Subject> {
+  const { database, table, dimensions, where } = taking;
   const now = new Date();
-  const question = print(piecesSql({ table, dimensions, where }, { start: now, end: now }));
+  const { sql, parameters } = print(piecesSql(taking, { start: now, end: now }));
   const described = await database.rows<{ name: string; type: string }>(
-    `DESCRIBE TABLE (${question.sql})`,
-    { ...question.parameters },
-    "take a snapshot",
+    `DESCRIBE TABLE (${sql})`,
+    { ...parameters },
+    ACTION,
   );
   const types = new Map(described.map(({ name, type }) => [name, type]));
   return {
-    layout: 2,
+    layout: 3,
     source: database.source,
     table: table.name,
     where,
     engine: table.engine,
     dimensions: dimensions.map((name) => [name, types.get(`by_${name}`) ?? ""] as const),
-    time: { name: table.timeName, type: types.get("_first") ?? "", form: table.timeForm },
+    time: { name: table.timeName, type: types.get("_began") ?? "", form: table.timeForm },
     merges: table.merges,
   };
 }
 
 function checkSubject(name: string, held: Subject, wanted: Subject): void {
-  const what = (subject: Subject) => {
-    const { source, table, where, dimensions, time } = subject;
-    return { source, table, where, dimensions: dimensions.map(String), time };
-  };
-  const [a, b] = [what(held), what(wanted)];
-  const other = (Object.keys(a) as (keyof typeof a)[]).find(
-    (key) => toTaggedJson(a[key]) !== toTaggedJson(b[key]),
-  );
-  if (other === undefined) return;
-  throw new ProbelabError(
-    `Can't take the snapshot ${name}: there is one of another ${other}, ${toTaggedJson(a[other])} instead of ${toTaggedJson(b[other])}. Give this one another name.`,
-  );
+  for (const key of ["source", "table", "where", "dimensions", "time"] as const) {
+    const [a, b] = [held, wanted].map((subject) => toTaggedJson(subject[key]));
+    if (a === b) continue;
+    throw new ProbelabError(
+      `Can't take the snapshot ${name}: there is one of another ${key}, ${a} instead of ${b}. Give this one another name.`,
+    );
+  }
 }
 
 /** The whole hours of a range, and what the snapshot holds already. */
@@ -107,16 +117,23 @@ function wholeSpan(name: string, { start, end }: TimeRange, held: Held | undefin
   return [Math.min(from, +held.start), Math.max(to, +held.end)];
 }
 
-/** The columns of a piece, besides its dimensions. */
-const PIECE = ["hour", "run", "no_report", "first", "last", "measurements"] as const;
+/** A low-cardinality column of numbers is stored as the table has it. */
+const SETTINGS = { allow_suspicious_low_cardinality_types: 1 };
 
-async function createTables({ name, writer, dimensions }: Taking, subject: Subject) {
+/** The columns of pieces and of runs, and of hours, as a CREATE TABLE takes them. */
+function columnsOf({ time, dimensions }: Subject, more: readonly string[]): string {
+  const own = [...more, `_began ${time.type}`, `_ended ${time.type}`, "_n UInt64"];
+  const by = dimensions.map(([name, type]) => `${columnOf(name)} ${type}`);
+  return ["_hour DateTime('UTC')", ...own, ...by].join(", ");
+}
+
+async function createTables({ name, writer }: Taking, subject: Subject): Promise<void> {
   const { about, pieces, staged } = tablesOf(name);
-  const columns = columnsOf(subject, dimensions, "run UInt128, no_report UInt8");
+  const columns = columnsOf(subject, ["_run UInt128", "_no_report UInt8"]);
   for (const table of [pieces, staged]) {
     await writer.command(
-      `CREATE TABLE IF NOT EXISTS ${table} (${columns}) ENGINE = MergeTree PARTITION BY toDate(hour, 'UTC') ORDER BY hour`,
-      { settings: LOW_CARDINALITY },
+      `CREATE TABLE IF NOT EXISTS ${table} (${columns}) ENGINE = MergeTree PARTITION BY toDate(_hour, 'UTC') ORDER BY _hour`,
+      { settings: SETTINGS },
     );
   }
   await writer.command(
@@ -125,76 +142,68 @@ async function createTables({ name, writer, dimensions }: Taking, subject: Subje
   await writeAbout(writer, name, subject);
 }
 
-const LOW_CARDINALITY = { allow_suspicious_low_cardinality_types: 1 };
-
-/** The columns of runs, or of pieces of them, as a CREATE TABLE takes them. */
-function columnsOf({ time, dimensions: types }: Subject, names: readonly string[], more: string) {
-  const dimensions = names.map((name, at) => `, ${columnOf(name)} ${types[at]![1]}`);
-  return `hour DateTime('UTC'), ${more}, first ${time.type}, last ${time.type}, measurements UInt64${dimensions.join("")}`;
-}
+type Source = Pick<Taking, "table" | "dimensions" | "where">;
 
 /**
  * The pieces of runs in a table: a row for each run, hour of UTC and combination of dimensions, with
- * its first and last time as the table writes them and its measurements.
+ * its first and last time as the table writes them and its measurements (`_n`).
  *
  * Whatever hours a question is about, the measurements of a run that it sees are whole pieces, so
  * counts and runs made of pieces are those of the table. A run is known by 128 bits of its
  * report_id's hash: two of 10⁹ share one with a probability of 10⁻²¹.
  */
-function piecesSql(
-  { table, dimensions, where }: Pick<Taking, "table" | "dimensions" | "where">,
-  range: Pick<TimeRange, "start" | "end">,
-): Sql {
+function piecesSql(source: Source, range: Pick<TimeRange, "start" | "end">): Sql {
+  const { table, dimensions } = source;
   const { time } = table;
   const report = table.column("report_id");
   const nullable = /Nullable\(/.test(table.columns.get("report_id") ?? "");
   const known = nullable ? `assumeNotNull(${report})` : report;
-  // Columns of the table may be called hour or run.
+  const seconds = `toUnixTimestamp(${time.dateTime(time.sql)})`;
   const columns: Column[] = [
-    ["_hour", raw(hourOf(time.dateTime(time.sql)))],
+    ["_hour", raw(`toDateTime(intDiv(${seconds}, 3600) * 3600, 'UTC')`)],
     ["_run", raw(`any(reinterpretAsUInt128(sipHash128(${known})))`)],
     ["_no_report", sql`toUInt8(any(${withoutReport(table) ?? raw("0")}))`],
-    ["_first", raw(`min(${time.sql})`)],
-    ["_last", raw(`max(${time.sql})`)],
-    ["_measurements", raw("count()")],
+    ["_began", raw(`min(${time.sql})`)],
+    ["_ended", raw(`max(${time.sql})`)],
+    ["_n", raw("count()")],
     ...dimensions.map((name): Column => [columnOf(name), raw(table.column(name))]),
   ];
-  const from = tableFrom({ table, where }, range);
-  return select({ columns, from, groupBy: [raw(report), "_hour", ...dimensions.map(columnOf)] });
+  const groupBy = [raw(report), "_hour", ...dimensions.map(columnOf)];
+  return select({ columns, from: tableFrom(source, range), groupBy });
 }
 
 function tableFrom(
-  { table, where }: Pick<Taking, "table" | "where">,
+  { table, where }: Omit<Source, "dimensions">,
   range: Pick<TimeRange, "start" | "end">,
-): Sql {
+) {
   const { conditions } = filtered(table, last("1 hour", { now: range.end }), where);
   return measurementsFrom(table, {}, range, conditions);
-}
-
-function hourOf(instant: string): string {
-  return `toDateTime(intDiv(toUnixTimestamp(${instant}), 3600) * 3600, 'UTC')`;
 }
 
 /** The days of which the table holds another number of measurements than the snapshot. */
 async function changedDays(taking: Taking, [start, end]: Span): Promise<number[]> {
   const { name, writer, database, table, signal } = taking;
-  const of = (rows: readonly { day: number; n: number }[]) =>
-    new Map(rows.map(({ day, n }) => [Number(day) * DAY, Number(n)]));
-  const held = of(
-    await writer.rows(
-      `SELECT toUInt32(toDate(hour, 'UTC')) AS day, sum(measurements) AS n FROM ${tablesOf(name).pieces} GROUP BY day`,
-    ),
+  const held = await writer.rows<{ day: number; n: number }>(
+    `SELECT toUInt32(toDate(_hour, 'UTC')) AS day, sum(_n) AS n FROM ${tablesOf(name).pieces} GROUP BY day`,
   );
-  const day = `toUInt32(intDiv(toUnixTimestamp(${table.time.dateTime(table.time.sql)}), 86400))`;
+  const seconds = `toUnixTimestamp(${table.time.dateTime(table.time.sql)})`;
   const columns: Column[] = [
-    ["day", raw(day)],
+    ["day", raw(`toUInt32(intDiv(${seconds}, 86400))`)],
     ["n", raw("count()")],
   ];
   const from = tableFrom(taking, { start: new Date(start), end: new Date(end) });
   const { sql, parameters } = print(select({ columns, from, groupBy: ["day"] }));
-  const counted = of(await database.rows(sql, { ...parameters }, "take a snapshot", signal));
+  const counted = await database.rows<(typeof held)[number]>(
+    sql,
+    { ...parameters },
+    ACTION,
+    signal,
+  );
+  const [was, is] = [held, counted].map(
+    (rows) => new Map(rows.map(({ day, n }) => [Number(day) * DAY, Number(n)])),
+  );
   const days = Array.from({ length: (end - start) / DAY }, (_, at) => start + at * DAY);
-  return days.filter((day) => (held.get(day) ?? 0) !== (counted.get(day) ?? 0));
+  return days.filter((day) => (was!.get(day) ?? 0) !== (is!.get(day) ?? 0));
 }
 
 /** What the server says to a question that is too large for it. */
@@ -220,53 +229,28 @@ async function readDay(taking: Taking, day: number): Promise<void> {
   await writer.command(`ALTER TABLE ${pieces} REPLACE PARTITION '${partition}' FROM ${staged}`);
 }
 
-const LOCAL_MEMORY = 2 ** 30;
-
 /** Reads a span's pieces into the staged ones. */
 async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Promise<void> {
-  const { name, database, writer, dimensions, local, signal } = taking;
+  const { name, database, writer, signal } = taking;
   const { staged } = tablesOf(name);
-  const names = [...PIECE, ...dimensions.map(columnOf)];
-  const selected = [
-    ...PIECE.map((column) => `_${column} AS ${column}`),
-    ...dimensions.map(columnOf),
-  ];
-  const pieces = print(piecesSql(taking, span));
-  const question = { ...pieces, sql: `SELECT ${selected.join(", ")} FROM (${pieces.sql})` };
-  const into = `${staged} (${names.join(", ")})`;
-  const cancel = signal === undefined ? {} : { signal };
-  if (local) {
-    return writer.command(`INSERT INTO ${into} ${question.sql}`, {
-      ...cancel,
-      parameters: question.parameters,
-      settings: { max_memory_usage: LOCAL_MEMORY },
-    });
-  }
-  const answer = await database.native({ ...question, action: "take a snapshot", signal });
-  const bytes = answer.body.byteLength;
-  if (bytes > 0) await writer.insert(into, answer.body, cancel);
-  // Behind a proxy that drops the server's summary, an answer that was cut may look empty.
-  const sent = bytes > 0 ? answer.rows : undefined;
-  const wanted = sent ?? (await countOf(taking, question));
-  const [{ n = 0 } = {}] = await writer.rows<{ n: number }>(
-    `SELECT count() AS n FROM ${staged} WHERE hour >= {start:UInt32} AND hour < {end:UInt32}`,
+  const { sql, parameters } = print(piecesSql(taking, span));
+  const { body, rows } = await database.native({ sql, parameters, action: ACTION, signal });
+  if (body.byteLength > 0) await writer.insert(staged, body, { ...(signal && { signal }) });
+  const [came] = await writer.rows<{ n: number }>(
+    `SELECT count() AS n FROM ${staged} WHERE _hour >= {start:UInt32} AND _hour < {end:UInt32}`,
     { parameters: { start: +span.start / 1000, end: +span.end / 1000 } },
   );
-  if (Number(n) === wanted) return;
+  // Behind a proxy that drops the server's summary, an answer that was cut may look empty.
+  let wanted = body.byteLength > 0 ? rows : undefined;
+  if (wanted === undefined) {
+    const count = `SELECT count() AS n FROM (${sql})`;
+    const [row] = await database.rows<{ n: number }>(count, { ...parameters }, ACTION, signal);
+    wanted = Number(row?.n ?? 0);
+  }
+  if (Number(came?.n ?? 0) === wanted) return;
   throw new ProbelabError(
-    `Can't take a snapshot: ${n} of ${wanted} rows came, the connection was cut. Take it again, it goes on where it was.`,
+    `Can't take a snapshot: ${came?.n ?? 0} of ${wanted} rows came, the connection was cut. Take it again, it goes on where it was.`,
   );
-}
-
-/** The number of rows of a question, as the server counts them. */
-async function countOf({ database, signal }: Taking, { sql, parameters }: PrintedSql) {
-  const [row] = await database.rows<{ n: number }>(
-    `SELECT count() AS n FROM (${sql})`,
-    { ...parameters },
-    "take a snapshot",
-    signal,
-  );
-  return Number(row?.n ?? 0);
 }
 
 /** Pieces that are grouped at once: their runs are in memory. */
@@ -275,7 +259,7 @@ const MEMORY = 2 ** 31;
 
 /**
  * Makes the tables that questions read out of the pieces: hourly counts, and the runs. A run is one
- * row (`whole`) where it is the same whatever the question; the others (their measurements differ in a
+ * row (`_whole`) where it is the same whatever the question; the others (their measurements differ in a
  * dimension, or they last longer than what is read beyond a range, or they have no report) stay in pieces.
  */
 async function buildTables(
@@ -286,55 +270,45 @@ async function buildTables(
   const edition = randomInt(1, 2 ** 32);
   const { pieces, hours: hoursOf, runs: runsOf } = tablesOf(name);
   const [hours, runs] = [hoursOf(edition), runsOf(edition)];
-  const { dimensions } = subject;
-  const names = dimensions.map(([dimension]) => columnOf(dimension));
-  const write = (text: string) =>
-    writer.command(text, {
-      settings: { max_memory_usage: MEMORY, ...LOW_CARDINALITY },
-      ...(signal && { signal }),
-    });
-  const time = timeColumn("first", subject.time.type, subject.time.form);
+  const settings = { max_memory_usage: MEMORY, ...SETTINGS };
+  const write = (text: string) => writer.command(text, { settings, ...(signal && { signal }) });
+  const by = subject.dimensions.map(([dimension]) => columnOf(dimension));
+  const time = timeColumn("_began", subject.time.type, subject.time.form);
   const instant = (of: string) => `toDateTime64(${time.dateTime(of)}, 3, 'UTC')`;
-  const keys = ["hour", ...names].join(", ");
-  const types = dimensions.map(([dimension, type]) => `, ${columnOf(dimension)} ${type}`);
+  const keys = ["_hour", ...by].join(", ");
   await write(
-    `CREATE TABLE ${hours} (hour DateTime('UTC')${types.join("")}, measurements UInt64, earliest DateTime64(3, 'UTC'), latest DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY hour`,
+    `CREATE TABLE ${hours} ENGINE = MergeTree ORDER BY _hour AS SELECT ${keys}, sum(_n) AS _n, min(${instant("_began")}) AS _earliest, max(${instant("_ended")}) AS _latest FROM ${pieces} GROUP BY ${keys}`,
   );
-  await write(
-    `INSERT INTO ${hours} SELECT ${keys}, sum(measurements), min(${instant("first")}), max(${instant("last")}) FROM ${pieces} GROUP BY ${keys}`,
-  );
-  const own = "whole UInt8, run UInt128, no_report UInt8";
-  const columns = columnsOf(
-    subject,
-    dimensions.map(([dimension]) => dimension),
-    own,
-  );
-  await write(`CREATE TABLE ${runs} (${columns}) ENGINE = MergeTree ORDER BY (whole, hour)`);
+  const columns = columnsOf(subject, ["_whole UInt8", "_run UInt128", "_no_report UInt8"]);
+  await write(`CREATE TABLE ${runs} (${columns}) ENGINE = MergeTree ORDER BY (_whole, _hour)`);
   // A hash of null is null.
-  const values = dimensions.map(([dimension, type]) => {
+  const values = subject.dimensions.map(([dimension, type]) => {
     const column = columnOf(dimension);
     return /Nullable\(/.test(type) ? `isNull(${column}), assumeNotNull(${column})` : column;
   });
   const kind = `cityHash64(${["0", ...values].join(", ")})`;
-  const isOdd = `(max(no_report) OR min(${kind}) != max(${kind}) OR ${time.seconds("min(first)", "max(last)")} > ${RUN_MARGIN / 1000})`;
+  const isOdd = `(max(_no_report) OR min(${kind}) != max(${kind}) OR ${time.seconds("min(_began)", "max(_ended)")} > ${RUN_MARGIN / 1000})`;
   const [all] = await writer.rows<{ n: number }>(`SELECT count() AS n FROM ${pieces}`);
   const slices = Math.ceil(Number(all?.n ?? 0) / SLICE);
   for (let slice = 0; slice < slices; slice++) {
-    const part = `${pieces} WHERE run % ${slices} = ${slice}`;
+    const part = `${pieces} WHERE _run % ${slices} = ${slice}`;
+    const whole = [
+      "min(_hour), 1, 0, 0, min(_began), max(_ended), sum(_n)",
+      ...by.map((name) => `any(${name})`),
+    ];
+    const odd = ["_hour, 0, _run, _no_report, _began, _ended, _n", ...by];
     await write(
-      `INSERT INTO ${runs} SELECT min(hour), 1, 0, 0, min(first), max(last), sum(measurements)${names.map((name) => `, any(${name})`).join("")}
-FROM ${part} GROUP BY run HAVING NOT ${isOdd}`,
+      `INSERT INTO ${runs} SELECT ${whole.join(", ")} FROM ${part} GROUP BY _run HAVING NOT ${isOdd}`,
     );
     await write(
-      `INSERT INTO ${runs} SELECT ${["hour", "0", "run", "no_report", "first", "last", "measurements", ...names].join(", ")}
-FROM ${part} AND run IN (SELECT run FROM ${part} GROUP BY run HAVING ${isOdd})`,
+      `INSERT INTO ${runs} SELECT ${odd.join(", ")} FROM ${part} AND _run IN (SELECT _run FROM ${part} GROUP BY _run HAVING ${isOdd})`,
     );
   }
-  const inside = `hour >= ${start / 1000} AND hour < ${end / 1000}`;
-  const [sizes] = await writer.rows<Record<"measurements" | "runs" | "pieces" | "none", number>>(
-    `SELECT (SELECT sum(measurements) FROM ${hours} WHERE ${inside}) AS measurements,
-  (SELECT countIf(whole) + uniqExactIf(run, NOT whole AND NOT no_report) FROM ${runs} WHERE ${inside}) AS runs,
-  (SELECT countIf(NOT whole) FROM ${runs}) AS pieces, (SELECT countIf(no_report) FROM ${runs}) AS none`,
+  const inside = `_hour >= ${start / 1000} AND _hour < ${end / 1000}`;
+  const [sizes] = await writer.rows<Record<"measurements" | "runs" | "none", number>>(
+    `SELECT (SELECT sum(_n) FROM ${hours} WHERE ${inside}) AS measurements,
+  (SELECT countIf(_whole) + uniqExactIf(_run, NOT _whole AND NOT _no_report) FROM ${runs} WHERE ${inside}) AS runs,
+  (SELECT countIf(_no_report) FROM ${runs}) AS none`,
   );
   return {
     ...subject,
@@ -343,7 +317,6 @@ FROM ${part} AND run IN (SELECT run FROM ${part} GROUP BY run HAVING ${isOdd})`,
     end: new Date(end),
     measurements: Number(sizes?.measurements ?? 0),
     runs: Number(sizes?.runs ?? 0),
-    pieces: Number(sizes?.pieces ?? 0) > 0,
     noReport: Number(sizes?.none ?? 0) > 0,
     notes: [...dedupeNotes(table, undefined), ...table.notes],
   };
@@ -351,18 +324,11 @@ FROM ${part} AND run IN (SELECT run FROM ${part} GROUP BY run HAVING ${isOdd})`,
 
 /** Drops the tables of all takings but the last two, and those that are younger than an hour. */
 async function dropOld({ name, writer }: Taking): Promise<void> {
-  const [kept] = await writer.rows<{ editions: number[] }>(
-    `SELECT groupArray(edition) AS editions FROM (SELECT JSONExtractUInt(about, 'edition') AS edition FROM ${tablesOf(name).about} WHERE edition > 0 GROUP BY edition ORDER BY max(at) DESC LIMIT 2)`,
-  );
   const old = await writer.rows<{ name: string }>(
-    `SELECT name FROM system.tables WHERE database = currentDatabase() AND metadata_modification_time < now() - INTERVAL 1 HOUR
-  AND match(name, {pattern:String}) AND NOT match(name, {kept:String})`,
-    {
-      parameters: {
-        pattern: `^snapshot_${name}_e[0-9]+_(hours|runs)$`,
-        kept: `_e(${(kept?.editions ?? []).join("|")})_`,
-      },
-    },
+    `WITH (SELECT groupArray(edition) FROM (SELECT JSONExtractUInt(about, 'edition') AS edition FROM ${tablesOf(name).about} WHERE edition > 0 GROUP BY edition ORDER BY max(at) DESC LIMIT 2)) AS kept
+SELECT name FROM system.tables WHERE database = currentDatabase() AND metadata_modification_time < now() - INTERVAL 1 HOUR
+  AND match(name, {pattern:String}) AND NOT has(kept, toUInt64OrZero(extract(name, '_e([0-9]+)_(?:hours|runs)$')))`,
+    { parameters: { pattern: `^snapshot_${name}_e[0-9]+_(hours|runs)$` } },
   );
   for (const { name } of old) await writer.command(`DROP TABLE IF EXISTS \`${name}\``);
 }

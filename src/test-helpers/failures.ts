@@ -5,7 +5,7 @@ import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import {
   askedTable,
-  askMeasurements,
+  askRoom,
   type MeasurementColumn,
   type MeasurementOptions,
 } from "../measurements/questions.js";
@@ -54,8 +54,9 @@ export async function failureRate(
       `Can't ${action} with failed: {}: name a column and its value, such as failed: { anomaly: "t" }.`,
     );
   }
-  return askMeasurements(
+  return askRoom(
     askedTable(database),
+    "measurements",
     { ...rest, where: { ...where, ...named(where) }, by: HELPER },
     {
       rate: share(failed, { label: "Share of failed measurements", interval: 0.95 }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "undici";
-import { refuseUnknown } from "../base/check-options.js";
+import { checkOptions, refuseUnknown, type Rule, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { grouped, shownValue } from "../base/text.js";
 import { TestList, type TestListEntry } from "./test-list.js";
@@ -26,29 +26,41 @@ const MOST_BYTES = 20_000_000;
 
 /** A failure that the next attempt may not meet. */
 class Passing extends Error {
-  readonly waitSeconds: number;
-  constructor(message: string, waitSeconds = 0) {
+  constructor(
+    message: string,
+    readonly waitSeconds = 0,
+  ) {
     super(message);
-    this.waitSeconds = waitSeconds;
   }
 }
 
+const number = (least: number, most: number): Rule => ({
+  fits: (value) => Number(value) >= least && Number(value) <= most,
+  pass: `a number from ${least} to ${most}`,
+});
+const checked: Rule = { fits: () => true, pass: "" };
+const OPTIONS: Rules<FetchOptions> = {
+  baseUrl: checked,
+  country: checked,
+  timeoutSeconds: number(0.001, 86_400),
+  retries: number(0, 100),
+  signal: checked,
+};
+
 /** `testLists.fetch`: see {@link testLists}. */
 export async function fetchTestList(options: FetchOptions): Promise<TestList> {
-  const known = ["baseUrl", "country", "timeoutSeconds", "retries", "signal"];
-  refuseUnknown(options, known, "fetch a test list");
+  refuseUnknown(options, Object.keys(OPTIONS), "fetch a test list");
   const country = checkCountry(options.country);
   const base = checkBaseUrl(options.baseUrl);
   const action = `fetch the test list of ${country}`;
+  checkOptions(options, OPTIONS, action);
   const { timeoutSeconds = 30, retries = 3, signal } = options;
-  checkNumber(timeoutSeconds, { name: "timeoutSeconds", least: 0.001, most: 86_400 }, action);
-  checkNumber(retries, { name: "retries", least: 0, most: 100 }, action);
   const parameters = { country_code: country, debug: "True" };
   const url = new URL(`${base}${PATH}?${new URLSearchParams(parameters).toString()}`);
   for (let attempt = 1; ; attempt++) {
     const askedAt = new Date();
     try {
-      const { body, bytesRead } = await getJson(url, { action, timeoutSeconds, signal });
+      const { body, bytesRead } = await getJson(url, action, timeoutSeconds, signal);
       const source = `${url.origin}${url.pathname}`;
       const entries = readAnswer(body, action);
       return await TestList.of(country, entries, { source, parameters, bytesRead, askedAt });
@@ -97,29 +109,12 @@ export function checkBaseUrl(baseUrl: string | undefined = process.env["PROBELAB
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-function checkNumber(
-  value: number,
-  { name, least, most }: { readonly name: string; readonly least: number; readonly most: number },
-  action: string,
-): void {
-  if (value >= least && value <= most) return;
-  throw new ProbelabError(
-    `Can't ${action} with ${name}: ${String(value)}: pass a number from ${least} to ${most}.`,
-  );
-}
-
 /** Makes one attempt, through the proxy of the environment. */
 async function getJson(
   url: URL,
-  {
-    action,
-    timeoutSeconds,
-    signal,
-  }: {
-    readonly action: string;
-    readonly timeoutSeconds: number;
-    readonly signal: AbortSignal | undefined;
-  },
+  action: string,
+  timeoutSeconds: number,
+  signal: AbortSignal | undefined,
 ) {
   const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
   // Loaded with the first list: most notebooks and commands never ask for one.

@@ -97,9 +97,40 @@ type Component = Required<Omit<TierComponent, "causes">> & {
 };
 
 /** Components by name with their defaults filled in, every name known. */
-interface Graph {
-  readonly stages: readonly string[];
-  readonly components: ReadonlyMap<string, Component>;
+class Graph {
+  constructor(
+    readonly stages: readonly string[],
+    readonly components: ReadonlyMap<string, Component>,
+  ) {}
+
+  get all(): Component[] {
+    return [...this.components.values()];
+  }
+
+  tier(name: string): number {
+    return this.components.get(name)?.tier ?? NaN;
+  }
+
+  /** `"api" (tier 2)` */
+  named(name: string): string {
+    return `${shownValue(name)} (tier ${this.tier(name)})`;
+  }
+
+  /** The shortest path of hard dependencies to the lowest tier number; the name alone if that is its own. */
+  lowestPath(name: string): string[] {
+    const before = new Map([[name, ""]]);
+    let lowest = name;
+    // A Map visits what is added while it is walked, so this is a search by breadth.
+    for (const [at] of before) {
+      if (this.tier(at) < this.tier(lowest)) lowest = at;
+      for (const other of this.components.get(at)?.hard ?? []) {
+        if (!before.has(other)) before.set(other, at);
+      }
+    }
+    const path = [lowest];
+    while (path[0] !== name) path.unshift(before.get(path[0] ?? "") ?? name);
+    return path;
+  }
 }
 
 /** A rule of section 1.3 that a component graph breaks. */
@@ -119,151 +150,134 @@ export interface TierRule {
   readonly text: string;
 }
 
-/** Says what of a component breaks the rule: the sentence goes on after its name and tier. */
-type Say = (component: string, sentence: string) => void;
+/** A component that breaks a rule, and its sentence after its name and tier. */
+type Breach = readonly [component: string, sentence: string];
 
-/** The rules of section 1.3 with their checks, in the policy's order. */
-const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) => void })[] = [
-  {
-    number: 1,
-    text: "Tier N is assigned to anything that can cause a severity N event (or a less severe one) but no event of a lower severity number. Tier 1 is anything that can cause severity 1.",
-    check(graph, say) {
-      for (const { name, tier, causes = tier } of graph.components.values()) {
-        if (tier > causes) say(name, `can cause severity ${causes}: put it in tier ${causes}`);
+/** The policy's words, in its order; some rules only define. */
+const RULES: readonly (readonly [text: string, check?: (graph: Graph) => Iterable<Breach>])[] = [
+  [
+    "Tier N is assigned to anything that can cause a severity N event (or a less severe one) but no event of a lower severity number. Tier 1 is anything that can cause severity 1.",
+    function* ({ all }) {
+      for (const { name, tier, causes = tier } of all) {
+        if (tier > causes) yield [name, `can cause severity ${causes}: put it in tier ${causes}`];
       }
     },
-  },
-  {
-    number: 2,
-    text: "A low tier number marks a liability, not importance.",
-  },
-  {
-    number: 3,
-    text: "Pre-production stages have tier >= 5.",
-    check({ components, stages }, say) {
-      for (const { name, tier, stage } of components.values()) {
+  ],
+  ["A low tier number marks a liability, not importance."],
+  [
+    "Pre-production stages have tier >= 5.",
+    function* ({ all, stages }) {
+      for (const { name, tier, stage } of all) {
         if (stage === stages.at(-1) || tier >= 5) continue;
-        say(name, `is at the pre-production stage ${shownValue(stage)}: put it in tier 5 or above`);
+        yield [
+          name,
+          `is at the pre-production stage ${shownValue(stage)}: put it in tier 5 or above`,
+        ];
       }
     },
-  },
-  {
-    number: 4,
-    text: "A component is a service, a process, a host, a device and so on, and may contain other components.",
-  },
-  {
-    number: 5,
-    text: "Component A hard-depends on B when an outage of B causes an outage of A. It soft-depends on B when an outage of B causes only a subsystem failure, an ancillary-feature failure or a short downtime.",
-    check(graph, say) {
-      for (const { name, hard, soft } of graph.components.values()) {
+  ],
+  [
+    "A component is a service, a process, a host, a device and so on, and may contain other components.",
+  ],
+  [
+    "Component A hard-depends on B when an outage of B causes an outage of A. It soft-depends on B when an outage of B causes only a subsystem failure, an ancillary-feature failure or a short downtime.",
+    function* ({ all }) {
+      for (const { name, hard, soft } of all) {
         for (const other of hard.filter((each) => soft.includes(each))) {
-          say(name, `depends on ${shownValue(other)} both hard and soft: keep one of the two`);
+          yield [name, `depends on ${shownValue(other)} both hard and soft: keep one of the two`];
         }
       }
     },
-  },
-  {
-    number: 6,
-    text: "A component may hard-depend only on components of the same or a lower tier number. A component found to hard-depend on a lower-numbered tier is reclassified at once to that tier.",
-    check(graph, say) {
-      for (const { name, tier, stage, hard } of graph.components.values()) {
-        for (const other of hard.filter((each) => tierOf(graph, each) > tier)) {
-          const remedy = `put ${shownValue(other)} in tier ${tier}, or make the dependency soft`;
-          say(name, `hard-depends on ${named(graph, other)}, a higher tier number: ${remedy}`);
-        }
-        const path = lowestPath(graph, name);
-        const end = path.at(-1) ?? name;
-        if (end === name) continue;
-        const by = path.slice(1, -1).map((each) => shownValue(each));
-        const way = by.length > 0 ? ` by way of ${by.join(", ")}` : "";
-        const lowest = tierOf(graph, end);
-        // Rule 3 keeps a pre-production component out of a tier that rule 6 would put it in.
-        const remedy =
-          stage === graph.stages.at(-1) || lowest >= 5
-            ? `reclassify ${shownValue(name)} to tier ${lowest} at once`
-            : `make a dependency soft, or use a copy at ${shownValue(stage)}, as rule 3 keeps ${shownValue(name)} from tier ${lowest}`;
-        say(name, `hard-depends on ${named(graph, end)}${way}: ${remedy}`);
-      }
-    },
-  },
-  {
-    number: 7,
-    text: "A component at a higher stage (for example production) must not depend on, or receive data from, a lower stage. The reverse is allowed.",
-    check({ components, stages }, say) {
-      for (const { name, stage, hard, soft, receives } of components.values()) {
-        for (const [others, verb] of [
-          [hard, "hard-depends on"],
-          [soft, "soft-depends on"],
-          [receives, "receives data from"],
-        ] as const) {
+  ],
+  [
+    "A component may hard-depend only on components of the same or a lower tier number. A component found to hard-depend on a lower-numbered tier is reclassified at once to that tier.",
+    hardDependencies,
+  ],
+  [
+    "A component at a higher stage (for example production) must not depend on, or receive data from, a lower stage. The reverse is allowed.",
+    function* ({ all, components, stages }) {
+      for (const { name, stage, hard, soft, receives } of all) {
+        const verbs = {
+          "hard-depends on": hard,
+          "soft-depends on": soft,
+          "receives data from": receives,
+        };
+        for (const [verb, others] of Object.entries(verbs)) {
           for (const other of others) {
             const lower = components.get(other)?.stage ?? "";
             if (stages.indexOf(lower) >= stages.indexOf(stage)) continue;
-            say(
+            yield [
               name,
               `at the stage ${shownValue(stage)} ${verb} ${shownValue(other)} at the lower stage ${shownValue(lower)}: use a component at ${shownValue(stage)} or above`,
-            );
+            ];
           }
         }
       }
     },
-  },
-  {
-    number: 8,
-    text: "Failover machinery is in the same tier (or a lower number) as the service it protects. Both members of an active/standby pair share the tier of the service.",
-    check(graph, say) {
-      for (const { name, tier, protects, pair } of graph.components.values()) {
-        for (const service of protects.filter((each) => tierOf(graph, each) < tier)) {
-          const least = tierOf(graph, service);
-          say(name, `protects ${named(graph, service)}: put it in tier ${least} or lower`);
+  ],
+  [
+    "Failover machinery is in the same tier (or a lower number) as the service it protects. Both members of an active/standby pair share the tier of the service.",
+    function* (graph) {
+      for (const { name, tier, protects, pair } of graph.all) {
+        for (const service of protects.filter((each) => graph.tier(each) < tier)) {
+          const least = graph.tier(service);
+          yield [name, `protects ${graph.named(service)}: put it in tier ${least} or lower`];
         }
-        for (const member of pair.filter((each) => tierOf(graph, each) !== tier)) {
-          say(
+        for (const member of pair.filter((each) => graph.tier(each) !== tier)) {
+          yield [
             member,
-            `of an active/standby pair doesn't share the tier of its service ${named(graph, name)}: put both in the same tier`,
-          );
+            `of an active/standby pair doesn't share the tier of its service ${graph.named(name)}: put both in the same tier`,
+          ];
         }
       }
     },
-  },
-  {
-    number: 9,
-    text: "Redundant components: the test helper service as a whole is at least tier 2. Its individual processes and VMs may be tier 3 or 4 if a load balancer reliably moves traffic away from a failing host with no significant downtime.",
-    check(graph, say) {
-      const components = [...graph.components.values()];
-      for (const { name, tier, members, reliable, testHelpers } of components) {
-        if (testHelpers && tier > 2) {
-          say(name, "is the test helper service, at least tier 2 as a whole: put it in tier 2");
-        }
-        const least = Math.max(2, tier);
-        const isGuarded = reliable && components.some(({ protects }) => protects.includes(name));
-        for (const member of members.filter((each) => tierOf(graph, each) > least)) {
-          const of = `is a member of ${named(graph, name)}`;
-          if (tierOf(graph, member) > Math.max(4, tier)) {
-            say(member, `${of}: put it in tier ${isGuarded ? "3 or 4" : least}`);
-          } else if (!isGuarded) {
-            say(
-              member,
-              `${of} without a reliable balancer: put it in tier ${least}, or name the balancer (protects: [${shownValue(name)}]) and write reliable: true`,
-            );
-          }
-        }
-      }
-    },
-  },
+  ],
+  [
+    "Redundant components: the test helper service as a whole is at least tier 2. Its individual processes and VMs may be tier 3 or 4 if a load balancer reliably moves traffic away from a failing host with no significant downtime.",
+    redundantComponents,
+  ],
 ];
 
-/** The rules that a graph breaks, by rule, then by component. */
-function breachesOf(graph: Graph): TierBreach[] {
-  return RULES.flatMap(({ number, check }) => {
-    const found: TierBreach[] = [];
-    check?.(graph, (component, sentence) =>
-      found.push({ rule: number, component, sentence: `${named(graph, component)} ${sentence}.` }),
-    );
-    return found.sort((a, b) =>
-      a.component < b.component ? -1 : Number(a.component > b.component),
-    );
-  });
+function* hardDependencies(graph: Graph): Iterable<Breach> {
+  for (const { name, tier, stage, hard } of graph.all) {
+    for (const other of hard.filter((each) => graph.tier(each) > tier)) {
+      const remedy = `put ${shownValue(other)} in tier ${tier}, or make the dependency soft`;
+      yield [name, `hard-depends on ${graph.named(other)}, a higher tier number: ${remedy}`];
+    }
+    const path = graph.lowestPath(name);
+    const end = path.at(-1) ?? name;
+    if (end === name) continue;
+    const by = path.slice(1, -1).map((each) => shownValue(each));
+    const way = by.length > 0 ? ` by way of ${by.join(", ")}` : "";
+    const lowest = graph.tier(end);
+    // Rule 3 keeps a pre-production component out of a tier that rule 6 would put it in.
+    const remedy =
+      stage === graph.stages.at(-1) || lowest >= 5
+        ? `reclassify ${shownValue(name)} to tier ${lowest} at once`
+        : `make a dependency soft, or use a copy at ${shownValue(stage)}, as rule 3 keeps ${shownValue(name)} from tier ${lowest}`;
+    yield [name, `hard-depends on ${graph.named(end)}${way}: ${remedy}`];
+  }
+}
+
+function* redundantComponents(graph: Graph): Iterable<Breach> {
+  for (const { name, tier, members, reliable, testHelpers } of graph.all) {
+    if (testHelpers && tier > 2) {
+      yield [name, "is the test helper service, at least tier 2 as a whole: put it in tier 2"];
+    }
+    const least = Math.max(2, tier);
+    const isGuarded = reliable && graph.all.some(({ protects }) => protects.includes(name));
+    for (const member of members.filter((each) => graph.tier(each) > least)) {
+      const of = `is a member of ${graph.named(name)}`;
+      if (graph.tier(member) > Math.max(4, tier)) {
+        yield [member, `${of}: put it in tier ${isGuarded ? "3 or 4" : least}`];
+      } else if (!isGuarded) {
+        yield [
+          member,
+          `${of} without a reliable balancer: put it in tier ${least}, or name the balancer (protects: [${shownValue(name)}]) and write reliable: true`,
+        ];
+      }
+    }
+  }
 }
 
 /** What section 1.4 demands of a component. */
@@ -286,30 +300,6 @@ function demandsOf(tier: number): TierDemands | null {
   };
 }
 
-function tierOf({ components }: Graph, name: string): number {
-  return components.get(name)?.tier ?? NaN;
-}
-
-/** `"api" (tier 2)` */
-function named(graph: Graph, name: string): string {
-  return `${shownValue(name)} (tier ${tierOf(graph, name)})`;
-}
-
-/** The shortest path of hard dependencies to the lowest tier number; the name alone if that is its own. */
-function lowestPath(graph: Graph, name: string): string[] {
-  const before = new Map([[name, ""]]);
-  let lowest = name;
-  // A Map visits what is added while it is walked, so this is a search by breadth.
-  for (const [at] of before) {
-    if (tierOf(graph, at) < tierOf(graph, lowest)) lowest = at;
-    for (const other of graph.components.get(at)?.hard ?? []) {
-      if (!before.has(other)) before.set(other, at);
-    }
-  }
-  const path = [lowest];
-  while (path[0] !== name) path.unshift(before.get(path[0] ?? "") ?? name);
-  return path;
-}
 /** A component graph: review it against the policy, or draw it with Mermaid. */
 export class TierGraph {
   readonly #graph: Graph;
@@ -325,7 +315,13 @@ export class TierGraph {
    * tiers({ components: { api: { tier: 1, hard: ["cache"] }, cache: { tier: 3 } } }).review();
    */
   review(): TierBreach[] {
-    return breachesOf(this.#graph);
+    return RULES.flatMap(([, check], at) =>
+      Array.from(check?.(this.#graph) ?? [], ([component, sentence]) => ({
+        rule: at + 1,
+        component,
+        sentence: `${this.#graph.named(component)} ${sentence}.`,
+      })).sort((a, b) => (a.component < b.component ? -1 : Number(a.component > b.component))),
+    );
   }
 
   /**
@@ -337,8 +333,7 @@ export class TierGraph {
    * tiers({ components: { api: { tier: 2, soft: ["db"] }, db: { tier: 2 } } }).mermaid();
    */
   mermaid(): string {
-    const { stages, components } = this.#graph;
-    const all = [...components.values()];
+    const { stages, all } = this.#graph;
     const ids = new Map(all.map(({ name }, at) => [name, `c${at}`]));
     const id = (name: string): string => ids.get(name) ?? name;
     const arrows = all.flatMap((component) =>
@@ -431,7 +426,7 @@ function readTiers(options: TierOptions): TierGraph {
     for (const list of LISTS) checkNames(name, list, filled[list], known);
     return [name, { ...filled, name, tier, stage, causes }] as const;
   });
-  return new TierGraph({ components: new Map(read), stages });
+  return new TierGraph(new Graph(stages, new Map(read)));
 }
 
 /** Refuses names that aren't among the components, a name twice, and a component that names itself. */
@@ -458,7 +453,7 @@ function hasTwice(texts: readonly string[]): boolean {
 
 export const tiers = Object.assign(readTiers, {
   /** The rules of section 1.3 in the policy's words. */
-  rules: RULES.map(({ number, text }): TierRule => ({ number, text })),
+  rules: RULES.map(([text], at): TierRule => ({ number: at + 1, text })),
   /**
    * What section 1.4 demands of a tier, 1 to 4; null from 5.
    *

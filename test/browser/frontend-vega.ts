@@ -1,15 +1,15 @@
-import { parse, View } from "vega";
+import { parse, type Spec, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { Handler } from "vega-tooltip";
 
 /**
- * What a notebook frontend does with a chart: Vega-Lite compiled in the browser, expressions run as
- * code, Vega's own loader, vega-tooltip's HTML. Bundled into a page by the test.
+ * What a notebook frontend does with a chart: Vega-Lite compiled in the browser, Vega as it is, expressions
+ * run as code, Vega's own loader, vega-tooltip's HTML. Bundled into a page by the tests.
  */
-async function drawSpecs(specs: readonly unknown[]): Promise<void> {
+async function drawSpecs(specs: readonly object[]): Promise<void> {
   const tooltip = new Handler();
   for (const [index, spec] of specs.entries()) {
-    const compiled = compile(spec as TopLevelSpec).spec;
+    const compiled = "marks" in spec ? (spec as Spec) : compile(spec as TopLevelSpec).spec;
     const view = new View(parse(compiled), {
       renderer: "svg",
       hover: true,

@@ -1,5 +1,3 @@
-import { build } from "esbuild";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart, type Chart, type Result, table } from "../../src/index.js";
@@ -12,7 +10,13 @@ import { markdownHtml } from "../../src/notebook/notebook-page.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
 import { bare, counts, groups, namedBy, small, usable } from "./hostile-results.js";
-import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
+import {
+  browserMissing,
+  drawnFigures,
+  frontendRuntime,
+  missingNote,
+  WatchingBrowser,
+} from "./watched-page.js";
 
 function numbered(texts: readonly string[]): Result {
   const n = texts.map((_, index) => index + 1);
@@ -119,31 +123,6 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
     expect(seen).toEqual([]);
   });
 
-  test("links that are no web addresses lead nowhere when they are pressed", async () => {
-    const texts = PAYLOADS.filter((text) => text.length < 1_000 && !/^https?:/.test(text));
-    const linked = chart.vegaLite(counts(texts), {
-      width: 2_000,
-      height: 60,
-      mark: { type: "point", size: 40, filled: true },
-      encoding: {
-        x: { field: "n", type: "quantitative", scale: { domain: [0, texts.length + 2] } },
-        href: { field: "software_version" },
-      },
-    });
-    const { page, seen } = await browser.open(await chartPage([linked]), "links.html", {
-      viewport: { width: 2_300, height: 700 },
-    });
-    await drawnFigures(page);
-    const points = page.locator(".probelab-drawing .mark-symbol.role-mark path");
-    expect(await points.count()).toBe(texts.length);
-    for (const box of await page.evaluate<{ x: number; y: number }[]>(
-      "[...document.querySelectorAll('.probelab-drawing .mark-symbol.role-mark path')].map((path) => { const { x, y, width, height } = path.getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }; })",
-    )) {
-      await page.mouse.click(box.x, box.y);
-    }
-    expect(seen).toEqual([]);
-  });
-
   test("as names in a page: columns, titles, marks, SQL, parameters, notes", async () => {
     const charts = namedCharts;
     const { page, seen } = await browser.open(await chartPage(charts, { title: usable.join(" ") }));
@@ -203,7 +182,7 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
   test("in the Vega-Lite bundle that a notebook's own Vega draws, with its tooltips", async () => {
     const charts = [...valueCharts, ...namedCharts];
     const places = charts.map((_, index) => `<div id="chart-${index}"></div>`).join("");
-    const runtime = await bundled(new URL("frontend-vega.ts", import.meta.url));
+    const runtime = await frontendRuntime();
     const specs = jsonScript(
       "specs",
       charts.map(({ spec }) => spec),
@@ -224,14 +203,3 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
     await expect.poll(() => seen.join()).toContain("request: https://evil.example/seen.png");
   });
 });
-
-async function bundled(entry: URL): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(entry)],
-    bundle: true,
-    format: "iife",
-    write: false,
-    logLevel: "silent",
-  });
-  return (outputFiles[0]?.text ?? "").replaceAll("</script", "<\\/script");
-}

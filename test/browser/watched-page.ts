@@ -1,7 +1,8 @@
+import { build } from "esbuild";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   chromium,
   type Browser,
@@ -138,4 +139,16 @@ export async function drawnFigures(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(
     "[...document.querySelectorAll('figure.probelab-chart')].map((figure) => figure.className)",
   );
+}
+
+/** The script that draws charts as a notebook frontend does. */
+export async function frontendRuntime(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("frontend-vega.ts", import.meta.url))],
+    bundle: true,
+    format: "iife",
+    write: false,
+    logLevel: "silent",
+  });
+  return (outputFiles[0]?.text ?? "").replaceAll("</script", "<\\/script");
 }

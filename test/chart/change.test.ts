@@ -11,7 +11,7 @@ import {
   show,
 } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
-import { forgetLook } from "../../src/chart/look.js";
+import { forgetLook } from "../../src/chart/series.js";
 import type { VegaLiteSpec } from "../../src/render/theme.js";
 import { compiledSpec } from "../../src/render/svg.js";
 import { isRich, mimeBundles } from "../../src/notebook/mime-bundle.js";
@@ -97,24 +97,30 @@ test("compared values stand beside those of their dimension; what is new has a b
   expect(drawn.data.names).toEqual(["name", "change", "before", "after", "figures"]);
 });
 
-test("changes are rules at their time, between the levels before and after", () => {
+test("changes are rules or spans at their time, in a line of the fitted levels", () => {
   const finding = made.changes as ChangePoints;
   const rows = finding.result.rows();
   const { spec, result } = chart.change(finding);
   expect(result).toBe(finding.asked);
-  const texts = layersOf(spec).flatMap(valuesOf);
+  const values = layersOf(spec).flatMap(valuesOf);
   const iso = (value: unknown): string => (value as Date).toISOString().replace(".000Z", "Z");
+  const levels = new Set(
+    values.flatMap((row) =>
+      /^Fitted level/.test(String(row["series"])) ? [row["measurements"]] : [],
+    ),
+  );
   for (const row of rows) {
-    expect(texts).toContainEqual(expect.objectContaining({ time: iso(row["t"]) }));
-    expect(texts).toContainEqual(
-      expect.objectContaining({ until: iso(row["t"]), end: row["before"] }),
-    );
-    expect(texts).toContainEqual(
-      expect.objectContaining({ from: iso(row["t"]), start: row["after"] }),
-    );
+    const begin = row["change"] === "step" ? row["earliest"] : row["t"];
+    expect(values).toContainEqual(expect.objectContaining({ time: iso(begin) }));
+    for (const name of ["before", "after"]) {
+      const level = [...levels]
+        .map(Number)
+        .find((each) => Math.abs(each / Number(row[name]) - 1) < 0.02);
+      expect(level, name).toBeDefined();
+    }
   }
   const many = chart.change(made.manyChanges).spec;
-  expect(subtitleOf(many).join(" ")).toContain("Drawn: the 5 of 6 changed series");
+  expect(subtitleOf(many).join(" ")).toContain("Drawn: 4 of 6 groups, the clearest.");
 });
 
 test("alarms are spans of the finding's times in the flow, with a band from limit to expectation", () => {

@@ -83,15 +83,6 @@ describe("legend", () => {
     expect(new Set(colours).size).toBe(colours.length);
   });
 
-  test("lines have a shape as second cue, the same in the legend", () => {
-    const marked = layers(chart.line(weeklyDurations(), { y: "q50" })).find(
-      ({ mark }) => mark.type === "point",
-    );
-    const scale = marked?.encoding.shape?.scale as { domain: string[]; range: string[] };
-    expect(scale.domain).toEqual(VERSIONS);
-    expect(new Set(scale.range).size).toBe(VERSIONS.length);
-  });
-
   test("more series than can be told apart are refused with advice", () => {
     const many = Array.from({ length: 30 }, (_, index) => `3.${index}.0`);
     expect(() => chart.line(weeklyCounts({ versions: many }))).toThrow(/31 series.*top: 6/);
@@ -158,7 +149,7 @@ describe("gaps and zeros", () => {
         measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
       },
     );
-    const values = layers(chart.area(stack, { steps: false }))[0]?.data.values ?? [];
+    const values = layers(chart.bar(stack))[0]?.data.values ?? [];
     expect(values).toHaveLength(4);
     expect(values.find((row) => row.v === "b" && row.t === "2026-02-02T00:00:00Z")?.n).toBe(0);
   });
@@ -177,20 +168,6 @@ describe("gaps and zeros", () => {
       expect(subtitle(chart[mark](empty))).toContain("No data in this range.");
       expect(await chart[mark](empty).svg()).toContain("</svg>");
     }
-  });
-});
-
-describe("annotations", () => {
-  test("are lines with labels; those outside the chart are named", () => {
-    const marked = chart.line(weeklyCounts(), {
-      annotations: [
-        chart.annotation("2026-03-02T09:00:00Z", "3.10 out"),
-        chart.annotation("2025-01-01", "old"),
-      ],
-    });
-    const rule = layers(marked).find(({ mark }) => mark.type === "rule");
-    expect(rule?.data.values).toEqual([{ time: "2026-03-02T09:00:00Z", label: "3.10 out" }]);
-    expect(subtitle(marked)).toContain("Outside the chart: old (2025-01-01).");
   });
 });
 
@@ -239,32 +216,9 @@ describe("reductions", () => {
     expect(drawn.spec.usermeta).toHaveProperty("probelab.reductions.0");
   });
 
-  test("40,000 points are refused, with what to draw", () => {
-    expect(() => chart.dot(many)).toThrow(
-      /Can't draw 40,000 rows as dots, .* and draw chart.heatmap or chart.histogram\./,
-    );
-  });
-
   test("zeros are gaps on a log scale, and it is said", () => {
     const drawn = chart.line(makeResult({ x: [1, 2, 3], y: [5, 0, 7] }), { y: { type: "log" } });
     expect(layers(drawn)[0]?.data.values.map(({ y }) => y)).toEqual([5, null, 7]);
     expect(subtitle(drawn)).toContain("1 value of zero or below left out.");
-  });
-});
-
-describe("bars by category", () => {
-  const countries = makeResult(
-    { cc: ["other", "US", null, "DE"], n: [9, 3, 1, 4] },
-    {
-      dimensions: [{ name: "cc", order: ["DE", "US", null, "other"], other: "other" }],
-      measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
-    },
-  );
-
-  test("stand in the order of their dimension, the rest last and grey", () => {
-    const [layer] = layers(chart.bar(countries));
-    expect(layer?.encoding.x?.sort).toEqual(["DE", "US", "(none)", "other"]);
-    expect(layer?.data.values.filter(({ other }) => other).map(({ cc }) => cc)).toEqual(["other"]);
-    expect(layer?.encoding.color?.condition).toMatchObject({ value: THEMES.light.neutral });
   });
 });

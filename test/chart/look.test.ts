@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { chart, type Value } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
-import { forgetLook } from "../../src/chart/look.js";
+import { forgetLook } from "../../src/chart/series.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import { THEMES } from "../../src/render/theme.js";
 import { legend } from "./support/layers.js";

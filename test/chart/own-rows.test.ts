@@ -50,11 +50,6 @@ describe("rows given by hand", () => {
     );
   });
 
-  test("no rows: the chart and the table say so", () => {
-    expect(table([]).markdown).toContain("No rows were given.");
-    expect(() => chart.line([])).toThrow(/needs a column of numbers/);
-  });
-
   test("a table of them, and an Arquero table as the last expression", async () => {
     expect(table(rows).model.caption).toBe("6 rows");
     expect(table(rows).markdown).toContain("| 2026-05-04 |");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chart, ProbelabError, table } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
-import { versionSummary, weeklyCounts } from "./support/sample-results.js";
+import { weeklyCounts } from "./support/sample-results.js";
 
 /** A function as plain JavaScript sees it: it takes whatever comes. */
 type Loose = (...given: unknown[]) => unknown;
@@ -55,9 +55,6 @@ describe.each(makers)("%s of what is no Result", (name, make) => {
 
   test.each([
     [undefined, "undefined"],
-    [null, "null"],
-    [5, "5"],
-    ["fastpath", '"fastpath"'],
     [{ range: 1 }, '{"range":1}'],
     [drawn, "a Chart"],
     [chart, "{}"],
@@ -78,20 +75,14 @@ describe("options that TypeScript would refuse", () => {
       { annotations: ["2026-10-01"] },
       'annotations: ["2026-10-01"]: pass a list of annotations, [chart.annotation(',
     ],
-    [{ annotations: chart.annotation("2026-03-02", "out") }, "pass a list of annotations"],
-    [{ title: 5 }, "title: 5: pass a text."],
     [{ title: Promise.resolve("x") }, "title: a Promise (is an await missing?): pass a text."],
-    [{ color: 3 }, "color: 3: pass the name of a column, or null."],
     [{ y: { type: "sqrt" } }, 'y.type: "sqrt": pass "linear" or "log".'],
     [{ y: { lable: "s" } }, 'the option "y.lable": did you mean y.label?'],
-    [{ x: { value: 1 } }, "x: 1: pass the name of a column."],
     [{ theme: "constructor" }, 'theme: "constructor": pass "light" or "dark".'],
-    [{ width: "wide" }, 'width: "wide": pass a whole number of pixels'],
     [
       { colour: "probe_cc" },
       'the option "colour": did you mean color? The options are x, x.label, y,',
     ],
-    [{ Title: "Week" }, 'the option "Title": did you mean title?'],
     [{ constructor: 1 }, 'the option "constructor": The options are x, x.label, y,'],
     ["dark", '"dark": pass an object of options, such as { x: … }'],
     [null, "null: pass an object"],
@@ -99,30 +90,6 @@ describe("options that TypeScript would refuse", () => {
     const text = line(options);
     expect(text).toMatch(/^Can't draw a chart with /);
     expect(text).toContain(message);
-  });
-
-  test.each([
-    [{ bars: "runs" }, 'bars: "runs": pass a list of columns, ["runs",'],
-    [{ caption: 3 }, "caption: 3: pass a text."],
-    [
-      { colums: ["runs"] },
-      '"colums": did you mean columns? The options are bars, columns, caption, limit, sort.',
-    ],
-    [{ title: "Runs" }, '"title": The options are bars, columns, caption, limit, sort.'],
-  ])("table(summary, %j)", (options, message) => {
-    const text = refusal(() => loose(table)(versionSummary(), options));
-    expect(text).toMatch(/^Can't show a table with /);
-    expect(text).toContain(message);
-  });
-
-  test("undefined is an option that is not given", () => {
-    expect(() => plain.line(counts, { title: undefined, color: undefined })).not.toThrow();
-  });
-
-  test("chart.annotation(time) without a label", () => {
-    expect(refusal(() => plain.annotation("2026-10-01"))).toBe(
-      `Can't make an annotation with the label undefined: pass a text, chart.annotation("2026-03-02", "3.10 released").`,
-    );
   });
 });
 
@@ -142,21 +109,6 @@ test("a chart under another library's word names its own", () => {
   );
   expect(refusal(() => guessed["points"])).toContain("chart.dot");
   expect(Object.keys(chart)).not.toContain("scatter");
-});
-
-describe("save of what is no path", () => {
-  test.each([undefined, 5])("%j", async (path) => {
-    const toChart = loose(drawn.save.bind(drawn));
-    await expect(toChart(path)).rejects.toThrow(
-      /^Can't save a chart as .*: pass a path, chart.save\("out\/chart.svg"\)\.$/,
-    );
-  });
-
-  test("an address of the web", async () => {
-    const url = new URL("https://example.org/a.svg");
-    await expect(drawn.save(url)).rejects.toThrow(/as "https:.*pass a path/);
-    await expect(drawn.save(new URL("file://host/a.svg"))).rejects.toThrow(ProbelabError);
-  });
 });
 
 test("chart.data can't be changed: a file tells what the picture shows", () => {

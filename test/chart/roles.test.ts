@@ -81,13 +81,3 @@ describe("what can't be drawn along a text", () => {
     expect(() => chart.bar(byCountry, { x: "probe_cc" })).not.toThrow();
   });
 });
-
-describe("what holds no numbers", () => {
-  test.each(MARKS)("chart.%s: convert them in the query, or a table", (mark) => {
-    const texts = makeResult({ cc: ["IT"], s: ["5"] });
-    const said =
-      /count or convert in the query \(count\(\) AS n, toFloat64OrNull\(text\) AS n\), or show it with table\.$/;
-    expect(refusal(() => chart[mark](texts))).toMatch(said);
-    expect(refusal(() => chart[mark](texts, { y: "s" }))).toMatch(said);
-  });
-});

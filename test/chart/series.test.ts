@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
-import { label, uniqueLabels } from "../../src/render/label.js";
-import { forgetLook, seriesColors } from "../../src/chart/look.js";
+import { uniqueLabels } from "../../src/render/label.js";
+import { forgetLook, seriesColors } from "../../src/chart/series.js";
 import { chartSeries, seriesShapes } from "../../src/chart/series.js";
 import { THEMES } from "../../src/render/theme.js";
 import { layers, legend } from "./support/layers.js";
@@ -59,18 +59,6 @@ describe("label(value)", () => {
       ),
       { numRuns: 300, seed: 7 },
     );
-  });
-
-  test("spells out what turns the reading direction, and what is missing", () => {
-    expect(label("\u202egnp.exe")).toBe("<U+202E>gnp.exe");
-    expect([label(null), label(""), label("a\nb"), label([1, 2n])]).toEqual([
-      "(none)",
-      "(empty)",
-      "a b",
-      '[1,"2"]',
-    ]);
-    expect(label("x".repeat(1e6))).toHaveLength(120);
-    expect(label([Uint8Array.of(1, 2), Float64Array.of(0.5)])).toBe("[[1,2],[0.5]]");
   });
 });
 

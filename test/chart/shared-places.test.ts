@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, ProbelabError } from "../../src/index.js";
 import { subtitle } from "./support/layers.js";
-import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
+import { makeResult } from "./support/sample-results.js";
 
 const week = (index: number): Date => new Date(Date.UTC(2026, 8, 7 + 7 * index));
 
@@ -67,16 +67,6 @@ describe("rows of free SQL in the same place", () => {
         expect(Number(said?.[1] ?? 0)).toBe(shared);
       }),
       { numRuns: 200, seed: 23 },
-    );
-  });
-
-  test("rows without a value share nothing, nor do those of questions", () => {
-    const gaps = makeResult({ t: [week(0), week(0), week(1)], n: [null, 2, 3] });
-    expect(subtitle(chart.area(gaps))).not.toContain("share");
-    const rounded = versionSummary();
-    expect(subtitle(chart.dot(rounded, { x: "runs", y: "q50" }))).not.toContain("share");
-    expect(subtitle(chart.area(weeklyCounts(), { color: null }))).toContain(
-      "All versions added up.",
     );
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chart } from "../../src/index.js";
 import { textWidth } from "../../src/fonts/shipped-font.js";
-import { versionSummary, weeklyCounts } from "./support/sample-results.js";
+import { weeklyCounts } from "./support/sample-results.js";
 
 const subtitle = (made: { spec: Record<string, unknown> }): readonly string[] =>
   (made.spec["title"] as { subtitle?: string[] }).subtitle ?? [];
@@ -38,14 +38,14 @@ test("every sentence stands in the subtitle, whole, at any width", () => {
   }
 });
 
-test("a long subtitle of one's own is wrapped, an empty one is none", () => {
-  const long = "what the reader must know ".repeat(9).trim();
-  const lines = subtitle(chart.area(weeklyCounts(), { width: 300, subtitle: long }));
-  const end = lines.findIndex((line) => line.startsWith("2026-02-01"));
-  expect(end).toBeGreaterThan(1);
-  expect(lines.slice(0, end).join(" ")).toBe(long);
-  for (const none of ["", " "]) {
-    expect(subtitle(chart.bar(versionSummary(), { subtitle: none }))).toEqual([SPAN]);
+test("a title that is made of the question takes one line, however narrow its place", () => {
+  const counts = weeklyCounts();
+  for (const width of [200, 260, 420, 1000]) {
+    const made = chart.line(counts, { width, y: { label: "Rows" } });
+    expect(made.spec["title"]).toMatchObject({
+      text: [expect.stringMatching(/^Measurements per week/)],
+    });
+    const panels = chart.line(counts, { facet: "software_version", width });
+    expect((panels.spec["title"] as { text: string[] }).text).toHaveLength(1);
   }
-  expect(subtitle(chart.bar(versionSummary(), { subtitle: "alone\n" }))).toEqual(["alone", SPAN]);
 });

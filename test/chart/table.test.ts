@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Result, table, type Value } from "../../src/index.js";
+import { type Result, table } from "../../src/index.js";
 import { resultHtml } from "../../src/chart/table.js";
 import { inertHtml } from "./support/inert.js";
-import { show } from "./support/show.js";
 import { makeResult, versionSummary, VERSIONS, weeklyCounts } from "./support/sample-results.js";
 
 const bars = ["runs", ["q50"]] as const;
@@ -51,14 +50,6 @@ describe("table(result)", () => {
     )) {
       expect(attributes.alt).toBe("");
     }
-  });
-
-  test("null is a dash, an incomplete bucket is marked, times stand in the range's zone", () => {
-    const { html } = table(weeklyCounts({ versions: ["3.9"], other: false }));
-    expect(html).toContain(">2026-01-26 (incomplete)</th>");
-    expect(html).toContain(">2026-02-02</th>");
-    expect(html).toContain(">Time (UTC)</th>");
-    expect(table(makeResult({ v: ["a", "b"], n: [1, null] })).html).toContain(">–</td>");
   });
 
   test("numbers that name something have no separators, amounts do", () => {
@@ -119,25 +110,6 @@ describe("table(result)", () => {
     );
   });
 
-  test("small amounts beside large ones, and tiny ones alone, keep their meaning", () => {
-    const shown = (...values: Value[]): string[] => cells(makeResult({ n: values }), "n");
-    expect(shown(2138, 0.448, -0.2, 0, -0)).toEqual(["2,138", "<1", ">−1", "0", "0"]);
-    expect(shown(1e18, 0.001)).toEqual(["1,000,000,000,000,000,000", "<1"]);
-    expect(shown(5, 0.001, -0.004)).toEqual(["5.00", "<0.01", ">−0.01"]);
-    expect(shown(1e-9, 0, -2.5e-12)).toEqual(["1.00e-9", "0", "−2.50e-12"]);
-    expect(shown(0.00001, 1e-9)).toEqual(["0.000010", "<0.000001"]);
-    expect(shown(0.5, 10n ** 20n)).toEqual(["1", "100,000,000,000,000,000,000"]);
-    expect(shown("text", 1, [2n])).toEqual(["text", "1", '["2"]']);
-  });
-
-  test("says how many rows aren't shown, the range and what was left out", () => {
-    const { html } = table(weeklyCounts(), { limit: 10, caption: "Counts" });
-    expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(11);
-    expect(html).toContain("10 of 98 rows shown.");
-    expect(html).toContain("2026-02-01 to 2026-05-01 UTC.");
-    expect(html).toContain("other: 31 more");
-  });
-
   test.each([
     [{ columns: ["nope"] }, /no column "nope"/],
     [{ columns: [] }, /columns: \[\]: name those to show, such as "software_version", "runs"/],
@@ -147,11 +119,6 @@ describe("table(result)", () => {
     [{ limit: -1 }, /under 5,000/],
   ])("%j is refused with an error that shows how", (options, message) => {
     expect(() => table(versionSummary(), options)).toThrow(message);
-  });
-
-  test("shows itself as HTML, Markdown and text", async () => {
-    const shown = await show(table(versionSummary()));
-    expect(Object.keys(shown)).toEqual(["text/html", "text/markdown", "text/plain"]);
   });
 });
 

@@ -32,19 +32,6 @@ describe("the tooltip's time", () => {
   });
 });
 
-describe("the tooltip's value", () => {
-  const formats = (n: number[]): Set<string> => {
-    const { spec } = chart.line(makeResult({ x: n.map((_, at) => at), n }), { x: "x", y: "n" });
-    return new Set(JSON.stringify(spec).match(/(?<="format":")[^"]*[dfr](?=")/g));
-  };
-
-  test("is every digit of whole numbers, and as many decimals as can be read", () => {
-    expect(formats([1_234_567, 2])).toEqual(new Set([",d"]));
-    expect(formats([1_234_567.25, 2])).toEqual(new Set([",.3~f"]));
-    expect(formats([0.000123, 2])).toEqual(new Set([",.6~r"]));
-  });
-});
-
 test("tooltips quote the names that a notebook's tooltip would take for a picture or a heading", () => {
   const result = makeResult(
     { image: ["https://evil.example/a.png"], title: [1] },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { between, chart, type Chart, Result } from "../../src/index.js";
 import { layers, subtitle } from "./support/layers.js";
-import { makeResult, weeklyCounts } from "./support/sample-results.js";
+import { weeklyCounts } from "./support/sample-results.js";
 
-const MARKS = ["line", "area", "dot"] as const;
+const MARKS = ["line", "dot"] as const;
 const range = between("2026-09-07", "2026-11-21");
 const counts = weeklyCounts({ range });
 
@@ -17,10 +17,7 @@ function domain(drawn: Chart): string[] {
 
 function marked(mark: (typeof MARKS)[number] | "bar", ...times: string[]): Chart {
   const annotations = times.map((time) => chart.annotation(time, `at ${time}`));
-  // Steps reach to the end of their bucket, as bars do.
-  return mark === "area"
-    ? chart.area(counts, { annotations, steps: false })
-    : chart[mark](counts, { annotations });
+  return chart[mark](counts, { annotations });
 }
 
 const drawnMarks = (drawn: Chart): unknown[] =>
@@ -56,27 +53,11 @@ describe("the time that a chart shows", () => {
     expect(drawnMarks(marked("bar", "2026-11-24"))).toEqual([]);
   });
 
-  test("times that have nothing to do with the range don't stretch to it", () => {
-    const births = makeResult(
-      { born: [new Date(at("1970-01-01")), new Date(at("1990-01-01"))], n: [1, 2] },
-      undefined,
-      { range },
-    );
-    const drawn = chart.line(births, { annotations: [chart.annotation("2026-10-01", "rollout")] });
-    expect(domain(drawn)).toEqual(["1970-01-01", "1990-01-01"]);
-    expect(subtitle(drawn)).toContain("Outside the chart: rollout");
-  });
-
   test("a lone bucket stands in the middle, its annotation inside", () => {
     const lone = weeklyCounts({ range: between("2026-11-09", "2026-11-16") });
     const annotations = [chart.annotation("2026-11-12", "hotfix")];
-    expect(domain(chart.area(lone, { annotations, steps: false }))).toEqual([
-      "2026-11-06",
-      "2026-11-12",
-    ]);
-    const scale = layers(chart.area(lone, { steps: false }))[0]?.encoding.x?.scale as {
-      domain: number[];
-    };
+    expect(domain(chart.line(lone, { annotations }))).toEqual(["2026-11-06", "2026-11-12"]);
+    const scale = layers(chart.line(lone))[0]?.encoding.x?.scale as { domain: number[] };
     expect(scale.domain).toEqual([at("2026-11-08T23:00:00Z"), at("2026-11-09T01:00:00Z")]);
   });
 });

@@ -6,7 +6,7 @@ import { sampleCommand } from "../../src/cli/sample.js";
 import { openWriter } from "../../src/database/writer.js";
 import { parseSource } from "../../src/database/source.js";
 import type { Writer } from "../../src/database/writer.js";
-import { sampleInfo } from "../../src/sample/info.js";
+import { sampleInfo } from "../../src/sample/tables.js";
 
 let directory: string;
 let source: string;

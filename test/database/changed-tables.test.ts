@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { between, type Lab } from "../../src/index.js";
+import { between, connect, type Lab } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -30,6 +30,65 @@ describe("a lab that stays open", () => {
     expect(await counted()).toEqual([100, 100]);
     await own.writer.command("EXCHANGE TABLES fastpath AND millis");
     expect(await counted()).toEqual([100, 100]);
+  });
+
+  it("asks again in the unit that a view's table or new rows have now", async () => {
+    const columns =
+      "(measurement_start_time Int64, probe_cc String) ENGINE = MergeTree ORDER BY measurement_start_time";
+    const fill = (table: string, unit: number) =>
+      own.writer.command(
+        `INSERT INTO ${table} SELECT (1777600000 + number) * ${unit}, 'IT' FROM numbers(100)`,
+      );
+    for (const [table, unit] of [
+      ["one", 1],
+      ["two", 1000],
+      ["again", 1],
+    ] as const) {
+      await own.writer.command(`CREATE TABLE ${table} ${columns}`);
+      await fill(table, unit);
+    }
+    await own.writer.command("CREATE VIEW seen AS SELECT * FROM one");
+    const change = {
+      seen: () => own.writer.command("EXCHANGE TABLES one AND two"),
+      async again() {
+        await own.writer.command("TRUNCATE TABLE again");
+        await fill("again", 1000);
+      },
+    };
+    for (const [table, act] of Object.entries(change)) {
+      const tables = { measurements: { table } };
+      await using lab = await connect({ measurements: own.url, tables });
+      const ask = async () => [
+        (await lab.measurements.counts({ range, every: "all" })).rows()[0]?.measurements,
+        (await lab.query(`SELECT count() AS n FROM ${table} WHERE {range}`, { range })).rows(),
+      ];
+      expect(await ask()).toEqual([100, [{ n: 100 }]]);
+      await act();
+      expect((await ask()).flat(), table).toEqual([100, { n: 100 }]);
+    }
+  });
+
+  it("has the logs searched again where their unit is another now", async () => {
+    for (const [table, unit] of [
+      ["lines", 1e6],
+      ["newer", 1e3],
+    ] as const) {
+      const columns =
+        "toInt64((1777600000 + number) * " +
+        unit +
+        ") AS at, 'up' AS message, 'api' AS SYSLOG_IDENTIFIER";
+      await own.writer.command(
+        `CREATE TABLE ${table} ENGINE = MergeTree ORDER BY at AS SELECT ${columns} FROM numbers(9)`,
+      );
+    }
+    await own.writer.command("CREATE VIEW seen_lines AS SELECT * FROM lines");
+    const tables = { logs: { table: "seen_lines", time: "at" } };
+    await using lab = await connect({ measurements: own.url, logs: own.url, tables });
+    const search = () => lab.logs.search({ range });
+    expect((await search()).numRows()).toBe(9);
+    await own.writer.command("EXCHANGE TABLES lines AND newer");
+    expect((await search()).origin.notes[0]).toMatch(/altered or filled anew .*: ask again\.$/);
+    expect((await search()).numRows()).toBe(9);
   });
 
   it("asks a table that was empty, and another type of a column", async () => {
@@ -66,7 +125,9 @@ describe("lab.query(sql, { params })", () => {
 
   it("says what to check where a table, a database or a column is missing", async () => {
     const ask = (from: string) => lab.query(`SELECT 1 FROM ${from} WHERE {range}`, { range });
-    await expect(ask("entirely_other")).rejects.toThrow(/UNKNOWN_TABLE.*Remedy: check its name/);
+    for (const table of ["entirely_other", "nope"]) {
+      await expect(ask(table)).rejects.toThrow(/^(?!.*meant system).*UNKNOWN_TABLE.*Remedy: check/);
+    }
     await expect(ask("nowhere.fastpath")).rejects.toThrow(
       /UNKNOWN_DATABASE.*Remedy: check the database's name, in the SQL or/,
     );

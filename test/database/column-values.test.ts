@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/query/free-query.js";
+import { freeQueries } from "../../src/query/free-query.js";
 import { between, type Value } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 function query(select: string, from = "numbers(1)") {
   const sql = `SELECT ${select} FROM ${from} WHERE {start:DateTime64(3)} < {end:DateTime64(3)}`;
-  return freeQuery(database, sql, { range });
+  return freeQueries(database)(sql, { range });
 }
 
 /** The values of a column, and what the engine itself writes for the same values. */

@@ -126,6 +126,57 @@ describe("learnTable(rows, database, names, role)", () => {
     ]);
   });
 
+  it.each<[name: string, many: string, other: string]>([
+    ["verbal", "1,900", "formatDateTime(toDateTime(1777593600 + number, 'UTC'), '%e %b %Y %H:%i')"],
+    ["short_ones", "1,900", "'1.05.26 12:00'"],
+    ["days_alone", "1,000", "'2026-05-01'"],
+    ["no_dates", "1,000", "'2026-02-31 12:00:00'"],
+  ])("refuses texts of which many are no time: %s", async (name, many, other) => {
+    const each = many === "1,900" ? "number % 20 > 0" : "number % 2 > 0";
+    await make(name, "at String", `SELECT if(${each}, ${other}, ${at}) FROM numbers(2000)`);
+    await expect(learn(name)).rejects.toThrow(
+      new RegExp(`${many} rows write something else, such as .*name a view as "table"`),
+    );
+  });
+
+  it("reads a view that the remedy names, and offers no unit where no row has one", async () => {
+    const text = "formatDateTime(toDateTime(1777593600 + number, 'UTC'), '%e %b %Y %H:%i')";
+    await make("words", "at String", `SELECT ${text} FROM numbers(600)`);
+    const { message } = await learn("words").then(
+      () => new Error("learned"),
+      (error: unknown) => error as Error,
+    );
+    expect(message).not.toContain('"unit"');
+    const [, select] = /such as (SELECT .* FROM words)\.$/.exec(message) ?? [];
+    await own.writer.command(`CREATE VIEW read_words AS ${select}`);
+    const { time, notes } = await learn("read_words");
+    expect([time.resolution, notes]).toEqual(["millisecond", []]);
+    const bounds = boundsSql(time, between("2026-05-01T00:05", "2026-05-01T00:06"));
+    const sql = `SELECT count() AS n FROM read_words WHERE ${bounds.sql}`;
+    expect(await database.rows(sql, bounds.parameters)).toEqual([{ n: 60 }]);
+  });
+
+  it("takes a date of zeros for none, which the engine reads as the first of January", async () => {
+    const zeros =
+      "if(number % 2, '0000-00-00 00:00:00', toString(toDateTime('2026-01-01', 'UTC') + number))";
+    await make("zeros", "at String", `SELECT ${zeros} FROM numbers(1000)`);
+    const { time, notes } = await learn("zeros");
+    expect(notes).toEqual(["500 rows of zeros have no usable at and are left out."]);
+    const bounds = boundsSql(time, between("2026-01-01", "2026-01-02"));
+    const sql = `SELECT count() AS n FROM zeros WHERE ${bounds.sql} AND ${time.usable}`;
+    expect(await database.rows(sql, bounds.parameters)).toEqual([{ n: 500 }]);
+  });
+
+  it("looks beyond the first million rows of an unsorted table", async () => {
+    const from = "SELECT 1777593600 + number % 86400 FROM numbers(1500000)";
+    await make("late", "at Int64", from, "MergeTree ORDER BY tuple()");
+    const later = "SELECT (1777593600 + number) * 1000 FROM numbers(500000)";
+    await own.writer.command(`INSERT INTO late ${later}`);
+    await expect(learn("late")).rejects.toThrow(
+      /1,500,000 rows write seconds, 500,000 rows write milliseconds/,
+    );
+  });
+
   it("refuses numbers that count none of the units, and types that hold no instant", async () => {
     await make("minutes", "at UInt64", "SELECT 29626560 + number FROM numbers(100)");
     await expect(learn("minutes")).rejects.toThrow(/Can't infer how at, a UInt64 of minutes/);

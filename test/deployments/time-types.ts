@@ -87,6 +87,15 @@ function text(type: string, between: string, digits: number, end = ""): TimeType
   };
 }
 
+/** Text in UTC and with an offset, in turns. */
+function mixed(plain: TimeType): TimeType {
+  const ahead = (micros: number) => plain.write(micros + 7_200_000_000).replace(/'$/, "+02:00'");
+  return {
+    ...plain,
+    write: (micros) => (Math.floor(micros / 1e6) % 2 === 0 ? plain.write(micros) : ahead(micros)),
+  };
+}
+
 /** All ways that the library reads. */
 export const TIME_TYPES: readonly TimeType[] = [
   dateTime("DateTime"),
@@ -110,7 +119,7 @@ export const TIME_TYPES: readonly TimeType[] = [
   text("String", " ", 6),
   text("LowCardinality(String)", "T", 0, "Z"),
   text("Nullable(String)", "T", 3, "Z"),
-  text("String", " ", 0, "+00:00"),
+  mixed(text("String", " ", 0)),
   counted("String", 1, quoted),
   counted("LowCardinality(Nullable(String))", 1e6, quoted),
   date("Date"),

@@ -98,11 +98,6 @@ describe("a reader of a cluster", () => {
     expect((await lab.query(sql("GLOBAL"), { range })).rows()).toEqual([{ n: ROWS }]);
   });
 
-  it("learns the tables behind a Distributed one", async () => {
-    await using database = await open(first.url);
-    expect((await database.table("measurements")).engine).toBe("Distributed over MergeTree");
-  });
-
   it("is told that each shard merges its own rows", async () => {
     const of = "ReplacingMergeTree ORDER BY measurement_start_time";
     for (const { admin } of cluster.shards) {
@@ -261,31 +256,6 @@ describe("a shard that is down", () => {
     const question = { sql: "SELECT * FROM fastpath", parameters: {}, action: "copy" };
     await expect(lab.native(question)).rejects.toThrow(down);
   });
-});
-
-it("a shard that is frozen or dies in mid-question is an error, whatever is left out otherwise", async () => {
-  await using cluster = await filled(2);
-  const [first, second] = cluster.shards;
-  const question = (sql: string) => ({ sql, parameters: {}, action: "ask" });
-  {
-    await using database = await open(first!.url, { maxSeconds: 2, partial: true });
-    second!.signal("SIGSTOP");
-    await expect(database.ask(question("SELECT max(report_id) FROM fastpath"))).rejects.toThrow(
-      /gave no whole answer within 4 s/,
-    );
-    second!.signal("SIGCONT");
-  }
-  await using database = await open(first!.url, { partial: true });
-  const mark = "dies in mid-question";
-  const asked = database.ask(
-    question(
-      `SELECT '${mark}' AS m, max(sipHash64(report_id, a.number, b.number)) FROM fastpath CROSS JOIN numbers(100000) AS a CROSS JOIN numbers(100000) AS b`,
-    ),
-  );
-  const refused = expect(asked).rejects.toThrow(/Can't ask: .*\(\w+, code (32|209|210)\)/);
-  await until(second!, mark, (n) => n > 0);
-  second!.signal("SIGKILL");
-  await refused;
 });
 
 /** Waits for so many queries with the mark at a server. */

@@ -1,15 +1,5 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -61,15 +51,6 @@ it("a renamed embedded directory goes on under its new name, and the old one is 
   expect(await second.rows(COUNT)).toEqual([{ rows: 1 }]);
 });
 
-it("one directory under two names has one server", async () => {
-  await using folder = await temporaryDirectory();
-  const [own, link] = [join(folder.path, "own"), join(folder.path, "link")];
-  using lease = await joinServer(own);
-  symlinkSync(own, link);
-  using other = await joinServer(link);
-  expect(other.server.pid).toBe(lease.server.pid);
-});
-
 /** Listens on a port of a server that has ended, says yes to everything, and keeps what it hears. */
 async function stranger(port: number): Promise<{ heard: () => string } & AsyncDisposable> {
   const heard: Buffer[] = [];
@@ -114,48 +95,6 @@ it("who listens on a killed server's port hears no SQL and no secret, nor is bel
   await writer.command("CREATE TABLE mine (number UInt8) ENGINE = MergeTree ORDER BY number");
   expect(engine.heard()).toBe("");
   expect(record(directory.path).pid).not.toBe(old.pid);
-});
-
-it("a stranger gets nothing but refusals from the server's only port", async () => {
-  await using directory = await temporaryDirectory();
-  using lease = await joinServer(directory.path);
-  const { pid, port, ...secrets } = lease.server;
-  if (process.platform === "linux") {
-    // ls complains of a file that was closed while it lists the others.
-    const sockets = spawnSync("ls", ["-l", `/proc/${pid}/fd`], { encoding: "utf8" }).stdout;
-    const inodes = new Set([...sockets.matchAll(/socket:\[(\d+)\]/g)].map(([, inode]) => inode));
-    const listening = readFileSync(`/proc/${pid}/net/tcp`, "utf8")
-      .split("\n")
-      .map((line) => line.trim().split(/\s+/))
-      .filter(([, , , state, , , , , , inode]) => state === "0A" && inodes.has(inode));
-    expect(listening.map(([, local]) => local)).toEqual([
-      `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`,
-    ]);
-  }
-  for (const path of ["/", "/ping", "/proof?param_nonce=engine", "/play", "/?query=SELECT+1"]) {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-    const text = await answer.text();
-    expect(answer.status, path).toBe(404);
-    for (const secret of [secrets.token, secrets.writerToken]) expect(text).not.toContain(secret);
-  }
-  for (const name of ["server.json", "server.lock", "users.lock", "server.log"]) {
-    expect(statSync(join(directory.path, name)).mode & 0o777, name).toBe(0o600);
-  }
-});
-
-it("a killed server's record and the files of killed starts go with the next start", async () => {
-  await using directory = await temporaryDirectory();
-  const dead = spawn("true");
-  await once(dead, "exit");
-  for (const name of [`server-${dead.pid}.xml`, `server.json.${dead.pid}`]) {
-    writeFileSync(join(directory.path, name), "secret");
-  }
-  using lease = await joinServer(directory.path);
-  expect(lease.check()).toBe(true);
-  // The new server takes away the files of its own start a moment after it answers.
-  await expect
-    .poll(() => readdirSync(directory.path).sort(), { timeout: 10_000 })
-    .toEqual(["data", "server.json", "server.lock", "server.log", "users.lock"]);
 });
 
 it("server.json that is no record of the directory is none, and is replaced", async () => {

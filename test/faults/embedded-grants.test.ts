@@ -41,7 +41,6 @@ const readersToken = (): string => readRecord(db.directory.path)?.token ?? "";
 // Each is refused twice: by the check of the statement, and by the engine's grants behind it.
 const FILE = [
   "file('FILE')",
-  "`file`('FILE')",
   "arrayMap(x -> file(x), ['FILE'])",
   "file('/proc/self/environ')",
   "(SELECT any(file(concat('/proc/', toString(number), '/environ'), '')) FROM numbers(100000))",
@@ -57,8 +56,6 @@ const TABLE_FUNCTIONS = [
   "file('FILE', 'LineAsString', 'text String')",
   "url('http://127.0.0.1:1/', 'LineAsString', 'text String')",
   "remote('127.0.0.1:1', 'system', 'one')",
-  "remote('127.0.0.1', 'system', 'one')",
-  "postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
   "sqlite('FILE', 'a')",
   "executable('sh', 'CSV', 'text String')",
   "deltaLakeLocal('FILE')",

@@ -1,12 +1,10 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
-import { gzipSync, inflateSync } from "node:zlib";
+import { inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { jsonScript } from "../../src/render/page/figures.js";
 import { parquetMetadata } from "hyparquet";
@@ -33,17 +31,13 @@ const encoded = encodeURIComponent(PASSWORD);
 
 let folder: string;
 let server: RestrictedServer;
-let echo: { url: (answer: string) => string } & AsyncDisposable;
 let lab: Lab;
 let result: Result;
 let printed: Record<string, Promise<string>> = {};
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "probelab-places-"));
-  [server, echo] = await Promise.all([
-    restrictedServer({ [USER]: { settings: { readonly: 2 }, password: PASSWORD } }),
-    echoServer(),
-  ]);
+  server = await restrictedServer({ [USER]: { settings: { readonly: 2 }, password: PASSWORD } });
   for (const query of [
     "CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String) ENGINE = MergeTree ORDER BY measurement_start_time",
     "INSERT INTO fastpath SELECT toDateTime('2026-05-01', 'UTC') + number * 3600, 'r' FROM numbers(48)",
@@ -58,7 +52,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.allSettled(Object.values(printed));
   await lab?.close();
-  await echo[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -74,7 +67,6 @@ function configured(content: unknown, env: NodeJS.ProcessEnv = {}): unknown {
 /** What somebody who writes JavaScript, or leaves the types out, hands to `connect`. */
 const connectTo = (measurements: unknown) => connect({ measurements } as { measurements: string });
 const ask = async (url: string) => (await connect({ measurements: url })).close();
-const asUser = (url: string) => url.replace("//", `//${USER}:${encoded}@`);
 
 function fromEnvironment(given: NodeJS.ProcessEnv, secret: string): Error {
   for (const name of ["measurements", "logs"] as const) {
@@ -137,11 +129,6 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
   ],
   ["connect: a wrong password", (p) => ask(`${server.url.replace("//", `//${USER}:${p}@`)}`)],
   ["connect: ?password= of a URL", (p) => ask(`${server.url}-none?user=${USER}&password=${p}`)],
-  // What answers in the server's stead, and shows what it was sent.
-  ["an error page in HTML", () => ask(asUser(echo.url("403")))],
-  ["an error page, packed", () => ask(asUser(echo.url("gzip")))],
-  ["an error that looks like ClickHouse's", () => ask(asUser(echo.url("500")))],
-  ["a redirect", () => ask(asUser(echo.url("302")))],
   // Configuration.
   ["config: an object", (p) => configured({ measurements: { url: "http://h", password: p } })],
   ["config: a cut file", (p) => configured(`{ "measurements": { "password":"${p}" x`)],
@@ -207,15 +194,6 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
         (all) => asked.push(...all) > 0,
       );
       return [verificationText(await verifyPostmortem(path)), answersText(answers), asked];
-    },
-  ],
-  [
-    "a folder whose manifest is a stranger's",
-    (p) => {
-      const path = join(folder, "stranger");
-      mkdirSync(path);
-      writeFileSync(join(path, "manifest.json"), `{"title":"http://a:${p}@h","password":"${p}`);
-      return verifyPostmortem(path);
     },
   ],
   // What commands print, and write.
@@ -308,34 +286,6 @@ const around = (text: string, form: string): string => {
   const at = text.indexOf(form);
   return text.slice(Math.max(0, at - 60), at + form.length + 20);
 };
-
-/** A server that is none of ClickHouse's: it shows what it was sent in each form that pages have. */
-async function echoServer(): Promise<typeof echo> {
-  const http = createServer((request, response) => {
-    const { authorization = "" } = request.headers;
-    const decoded = Buffer.from(authorization.replace("Basic ", ""), "base64").toString();
-    const html = decoded.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
-    const text = `<h1>No</h1> You sent ${JSON.stringify(request.headers)}: ${authorization} ${decoded} ${html} ${encodeURIComponent(decoded)} ${inspect(decoded)}`;
-    const answer = new URL(request.url ?? "/", "http://h").searchParams.get("database") ?? "403";
-    const headers = {
-      gzip: { "content-encoding": "gzip" },
-      500: { "x-clickhouse-exception-code": "516" },
-      302: { location: `http://${decoded}@other.example/?password=${encodeURIComponent(decoded)}` },
-    }[answer];
-    response.writeHead(answer === "gzip" ? 403 : Number(answer), headers);
-    const page =
-      answer === "500" ? `Code: 516. DB::Exception: ${text}. (AUTHENTICATION_FAILED)` : text;
-    response.end(answer === "gzip" ? gzipSync(page) : page);
-  });
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  return {
-    url: (answer) => `http://127.0.0.1:${(http.address() as AddressInfo).port}/${answer}`,
-    async [Symbol.asyncDispose]() {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    },
-  };
-}
 
 /** What the commands print, and a run writes, with refused sources and passwords in their environment. */
 function commands(): typeof printed {

@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { arrowTable } from "../../src/database/arrow.js";
@@ -71,32 +70,6 @@ describe("an error in the middle of an answer", () => {
   });
 });
 
-describe("what a server's limits refuse", () => {
-  it.each([
-    [
-      "maxResultRows",
-      { maxResultRows: 10 },
-      "SELECT * FROM numbers(1000)",
-      /TOO_MANY_ROWS_OR_BYTES, code 396\)\. Remedy: aggregate/,
-    ],
-    [
-      "maxMemory",
-      { maxMemory: 20_000_000 },
-      "SELECT groupArray(number) FROM numbers(50000000)",
-      /MEMORY_LIMIT_EXCEEDED, code 241\)\. Remedy: take a shorter range/,
-    ],
-    [
-      "maxSeconds",
-      { maxSeconds: 1 },
-      "SELECT sum(sleepEachRow(1)) FROM numbers(60)",
-      /TIMEOUT_EXCEEDED, code 159|TOO_SLOW, code 160|gave no whole answer within 3 s/,
-    ],
-  ])("%s", async (_, limits, sql, told) => {
-    await using database = await open(server.url, limits);
-    await expect(database.ask(question(sql))).rejects.toThrow(told);
-  });
-});
-
 /** How many questions run whose SQL holds a text. */
 async function running(part: string): Promise<number> {
   const answer = await server.admin.query({
@@ -131,13 +104,6 @@ describe("a question that is stopped", () => {
     await until(0, "stopped here");
   });
 
-  it("by its deadline stops at the server", async () => {
-    await using database = await open(server.as("ro2"), { maxSeconds: 0.5 });
-    const asked = database.ask(question(slow("too late here")));
-    await expect(asked).rejects.toThrow(/TIMEOUT_EXCEEDED|TOO_SLOW|gave no whole answer/);
-    await until(0, "too late here");
-  });
-
   it("by KILL QUERY is told, and not asked again", async () => {
     await using database = await open();
     const asked = database.ask(question(slow("killed here")));
@@ -151,31 +117,11 @@ describe("a question that is stopped", () => {
   });
 });
 
-describe("a schema that changes after it was learned", () => {
-  it("is told by the columns that are missing", async () => {
-    await using database = await open();
-    await database.table("measurements");
-    await server.admin.command({ query: "ALTER TABLE fastpath RENAME COLUMN n TO m" });
-    await expect(database.ask(question("SELECT sum(n) FROM fastpath"))).rejects.toThrow(
-      /UNKNOWN_IDENTIFIER, code 47/,
-    );
-    const types = new Map([["n", "UInt32"]]);
-    await expect(
-      database.ask(question("SELECT COLUMNS('^[nm]$') FROM fastpath LIMIT 1", types)),
-    ).rejects.toThrow(
-      /sent an answer without the column n\. A table was changed meanwhile, or a proxy mixes answers up: ask again\./,
-    );
-    await server.admin.command({ query: "ALTER TABLE fastpath RENAME COLUMN m TO n" });
-  });
-
-  it("is told by a table that is gone", async () => {
-    await using database = await open();
-    await server.admin.command({ query: "RENAME TABLE fastpath TO away" });
-    await expect(database.ask(question("SELECT 1 FROM fastpath"))).rejects.toThrow(
-      /fastpath.*UNKNOWN_TABLE, code 60.*check its name and that the URL names the database/,
-    );
-    await server.admin.command({ query: "RENAME TABLE away TO fastpath" });
-  });
+it("a column that is not in the answer is told", async () => {
+  await using database = await open();
+  await expect(database.ask(question("SELECT 1 AS m", new Map([["n", "UInt32"]])))).rejects.toThrow(
+    /sent an answer without the column n\. A table was changed meanwhile/,
+  );
 });
 
 describe("a server that goes away", () => {
@@ -183,9 +129,11 @@ describe("a server that goes away", () => {
     await using own = await restrictedServer();
     await using database = await open(own.url, { maxSeconds: 1 });
     own.signal("SIGSTOP");
-    await expect(database.ask(question("SELECT 1"))).rejects.toThrow(
-      /gave no whole answer within 3 s/,
-    );
+    // The signal may take a moment.
+    const untilRefused = async () => {
+      for (;;) await database.ask(question("SELECT 1"));
+    };
+    await expect(untilRefused()).rejects.toThrow(/gave no whole answer within 3 s/);
     own.signal("SIGCONT");
     expect((await database.ask(question("SELECT 1 AS n"))).table.object(0)).toEqual({ n: 1 });
     const asked = database.ask(question("SELECT max(sipHash64(number)) FROM system.numbers"));
@@ -262,17 +210,6 @@ it("arrowTable(bytes) refuses every cut, also where data looks like the mark of 
     await expect(arrowTable(body.subarray(0, size)), `${size} bytes`).rejects.toThrow();
   }
   await arrowTable(body);
-});
-
-it("the first question to a server that is frozen has the deadline of all", async () => {
-  const frozen = createServer(() => undefined);
-  await new Promise<void>((resolve) => frozen.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(frozen.address() as AddressInfo).port}/db`;
-  const source = parseSource(url, { root: "/", name: "test" });
-  await expect(Database.open(source, { maxSeconds: 1 })).rejects.toThrow(
-    `Can't connect: ${url} gave no whole answer within 3 s.`,
-  );
-  frozen.close();
 });
 
 describe("an abort after the answer's headers", () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { PostmortemFields } from "../../src/incident/fields.js";
+import type { PostmortemFields } from "../../src/incident/record.js";
 import { postmortem, severity } from "../../src/index.js";
 
 // The policy's tables, as they stand in sections 1.1 and 1.2.

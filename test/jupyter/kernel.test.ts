@@ -111,7 +111,7 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     };
     expect((await complete("betw|"))["matches"]).toContain("between");
     await client.execute("const take = (unit: '6 hours' | '1 week') => unit;");
-    await client.execute(`import { chart, connect, table } from "probelab";
+    await client.execute(`import { chart, connect, explain, table } from "probelab";
       declare const lab: Awaited<ReturnType<typeof connect>>;
       const rows = [{ day: 1, "odd name": 2 }];
       const ask = () => lab.measurements.counts({ range, every: "week", by: "probe_cc" });
@@ -126,6 +126,10 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       [`table(weekly, { columns: ["|"] })`, columns],
       [`await lab.measurements.counts({ range, every: "6|" })`, ["6 hours"]],
       [`await lab.logs.rates({ range, every: "mont|" })`, ["month", "3 months"]],
+      [
+        `await explain(lab.runs, { before: range, after: range, dimensions: ["probe_c|"] })`,
+        ["probe_cc"],
+      ],
     ] as const) {
       expect(((await complete(code))["matches"] as string[]).toSorted(), code).toEqual(
         matches.toSorted(),
@@ -242,6 +246,14 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       [`for (const row of lab.measurements.counts({ range })) row`, "Did you forget await?"],
       [`const two = Promise.resolve(1); two + 1`, "Did you forget await?"],
       [`await lab.measurements.counts({ range: "3 months" })`, `Write range: last("3 months"), or`],
+      [
+        `const span = "1 day"; await lab.runs.counts({ range: span })`,
+        "Write range: last(span), or",
+      ],
+      [
+        `(await lab.runs.counts({ range })).column("run")`,
+        "There is no column run: result.columnNames() lists them. ",
+      ],
       [
         `await lab.runs.counts({ range, groupBy: "probe_cc" })`,
         "Write by: there is no option groupBy. Object literal",

@@ -4,7 +4,7 @@ import { loadFile } from "../../src/load/load-files.js";
 import { measurement, measurements, REQUIRED } from "./measurement.js";
 import { empty, openDatabase, tableNames, type TestDatabase } from "./open-database.js";
 import { rowsOf } from "./table-content.js";
-import { convert, csv, gzipped, jsonl, put, tsv } from "./write-file.js";
+import { csv, gzipped, jsonl, parquetOf, put, tsv } from "./write-file.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -22,8 +22,7 @@ describe("loadFile(writer, table, file) takes each format and packing", () => {
       const path = `${db.folder}/week.${format}`;
       if (kind === "parquet") {
         const plain = await put(db.folder, "plain.jsonl", jsonl(rows));
-        const to = { path, format: "Parquet" };
-        await convert(db.writer, { path: plain, format: "JSONEachRow" }, to);
+        await parquetOf(db.writer, plain, path);
       } else {
         const content = { jsonl, csv, tsv }[kind](rows);
         await put(db.folder, `week.${format}`, packed ? gzipped(content) : content);
@@ -40,20 +39,6 @@ describe("loadFile(writer, table, file) takes each format and packing", () => {
     },
   );
 
-  it("reads .ndjson, .json, a JSON array and objects over several lines", async () => {
-    const objects = rows.slice(0, 3);
-    const paths = [
-      await put(db.folder, "a.ndjson", jsonl(objects)),
-      await put(db.folder, "b.json", JSON.stringify(objects)),
-      await put(db.folder, "c.json", JSON.stringify(objects, null, 2)),
-    ];
-    for (const path of paths) {
-      await empty(db.writer);
-      await loadFile(db.writer, "fastpath", path);
-      expect(await rowsOf(db.writer)).toEqual(objects);
-    }
-  });
-
   it("reads a byte order mark, CRLF, blank lines between JSON, quotes around all of CSV", async () => {
     const all = csv(rows)
       .replaceAll(/[^,\n]+/g, '"$&"')
@@ -64,6 +49,8 @@ describe("loadFile(writer, table, file) takes each format and packing", () => {
       "bom.jsonl": `\uFEFF${jsonl(rows).replaceAll("\n", "\r\n\r\n")}`,
       "quotes.csv": all,
       "end.csv": `${csv(rows)}\n\n`,
+      "array.json": JSON.stringify(rows, null, 2),
+      "lines.ndjson": jsonl(rows),
     };
     for (const [name, text] of Object.entries(files)) {
       await empty(db.writer);
@@ -144,27 +131,11 @@ describe("loadFile(writer, table, file) matches columns by name", () => {
 });
 
 describe("what is loaded is what was written", () => {
-  const text = fc.oneof(
-    fc.string({ unit: "grapheme" }),
-    fc.string({
-      unit: fc.constantFrom(
-        '"',
-        "'",
-        ",",
-        "\t",
-        "\n",
-        "\r",
-        "\\",
-        " ",
-        "N",
-        "é",
-        "😀",
-        "{",
-        ";",
-        "\u0000",
-      ),
-    }),
-  );
+  const odd = fc.constantFrom(...`"',\t\n\r\\ Né😀{;\u0000`);
+  const text = fc
+    .oneof(fc.string({ unit: "grapheme" }), fc.string({ unit: odd }))
+    // ClickHouse's CSV writes NULL so.
+    .filter((written) => written !== "\\N");
   const row = fc.record({
     report_id: text,
     input: text,
@@ -175,20 +146,15 @@ describe("what is loaded is what was written", () => {
       .date({ min: new Date(0), max: new Date("2106-02-07T06:28:15Z"), noInvalidDate: true })
       .map((date) => date.toISOString().slice(0, 19).replace("T", " ")),
   });
-  const some = fc.array(row, { minLength: 1, maxLength: 60 });
 
-  for (const [format, write] of Object.entries({ jsonl, csv, tsv })) {
-    it(`holds for arbitrary rows of ${format}`, async () => {
-      await fc.assert(
-        fc.asyncProperty(some, async (changes) => {
-          await empty(db.writer);
-          const written = changes.map((change, number) => measurement(number, change));
-          const path = await put(db.folder, `any.${format}`, write(written));
-          await loadFile(db.writer, "fastpath", path);
-          expect(await rowsOf(db.writer)).toEqual(written);
-        }),
-        { seed: 20260301, numRuns: 12 },
-      );
-    });
-  }
+  it.each(Object.entries({ jsonl, csv, tsv }))(
+    "holds for arbitrary rows of %s",
+    async (format, write) => {
+      const changes = fc.sample(row, { numRuns: 500, seed: 20260301 });
+      const written = changes.map((change, number) => measurement(number, change));
+      const path = await put(db.folder, `any.${format}`, write(written));
+      await loadFile(db.writer, "fastpath", path);
+      expect(await rowsOf(db.writer)).toEqual(written);
+    },
+  );
 });

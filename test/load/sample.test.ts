@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadFile } from "../../src/load/load-files.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { sampleInfo } from "../../src/sample/info.js";
+import { sampleInfo } from "../../src/sample/tables.js";
 import { measurements } from "./measurement.js";
 import { empty, openDatabase, tableNames, type TestDatabase } from "./open-database.js";
 import { contentOf, rowsOf } from "./table-content.js";

@@ -55,27 +55,12 @@ export function gzipped(content: string): Buffer {
   return gzipSync(content);
 }
 
-/** Lets the engine write a file from another one: zstd and Parquet, which Node 20 can't. */
-export async function convert(
-  writer: Writer,
-  from: { path: string; format: string },
-  to: { path: string; format: string; compression?: string },
-): Promise<string> {
-  const structure = from.format === "LineAsString" ? "line String" : "auto";
+/** Lets the engine write a Parquet file from one of JSON, which Node can't. */
+export async function parquetOf(writer: Writer, from: string, to: string): Promise<string> {
   await writer.command(
-    `INSERT INTO FUNCTION file({to:String}, {toFormat:String}, 'auto', {compression:String})
-     SELECT * FROM file({from:String}, {fromFormat:String}, {structure:String})
+    `INSERT INTO FUNCTION file({to:String}, 'Parquet') SELECT * FROM file({from:String}, 'JSONEachRow')
      SETTINGS engine_file_truncate_on_insert = 1, max_threads = 1, schema_inference_use_cache_for_file = 0`,
-    {
-      parameters: {
-        from: from.path,
-        fromFormat: from.format,
-        structure,
-        to: to.path,
-        toFormat: to.format,
-        compression: to.compression ?? "none",
-      },
-    },
+    { parameters: { from, to } },
   );
-  return to.path;
+  return to;
 }

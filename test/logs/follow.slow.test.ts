@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { last, type LogLine } from "../../src/index.js";
-import { LogFollower } from "../../src/logs/follow.js";
+import { follower } from "../../src/logs/follow.js";
 import { withSignal } from "../../src/interrupt/current-signal.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, insertLogs, LOG_TIME_TYPES, writeLogs, type LogRow } from "./log-rows.js";
@@ -44,7 +44,7 @@ it("a follower gives each line once, however late within the lateness, shared ti
         await writeLogs(own.writer, [], time.type);
         await using database = await Database.open(own.source);
         let present = EPOCH;
-        const follower = new LogFollower(database, {
+        const poll = follower(database, {
           filter: filtered ? { identifier: "nginx" } : {},
           since: new Date(EPOCH),
           lateness: LATENESS,
@@ -54,7 +54,7 @@ it("a follower gives each line once, however late within the lateness, shared ti
         const given: LogLine[] = [];
         for (const happening of [...events, { kind: "poll" as const }]) {
           if (happening.kind === "pass") present += happening.ms;
-          if (happening.kind === "poll") given.push(...(await follower.poll()));
+          if (happening.kind === "poll") given.push(...(await poll()));
           if (happening.kind === "store") {
             const rows = happening.lines.map(({ age, ...rest }) => ({
               ...rest,

@@ -1,13 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { between, chart, connect, type Lab } from "../../src/index.js";
-import { openWriter } from "../../src/database/writer.js";
-import type { Writer } from "../../src/database/writer.js";
+import { between, chart, type Lab } from "../../src/index.js";
 import { binEdges } from "../../src/measurements/histogram.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 let lab: Lab;
 const range = between("2026-05-01", "2026-05-02");
 /** A run of two measurements for each, so many seconds apart; 0 for one that is alone. */
@@ -17,27 +14,20 @@ const durations = Array.from({ length: 240 }, (_, run) =>
 const nameOf = (run: number): string => (run % 3 === 0 ? "cli" : "android");
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-  await writer.command(
-    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, software_name String, software_version String, test_name String, probe_cc String, probe_asn UInt32, test_runtime Nullable(Float64))
+  await own.writer.command(
+    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, software_name String, test_runtime Nullable(Float64))
      ENGINE = MergeTree ORDER BY measurement_start_time`,
   );
   const rows = durations.flatMap((seconds, run) =>
     (seconds === 0 ? [0] : [0, seconds]).map(
       (at, index) =>
-        `(toDateTime('2026-05-01 03:00:00', 'UTC') + ${run + at}, 'r${run}', '${nameOf(run)}', '1.0', 'web', 'IT', 1, ${index === 0 ? (run - 60) / 8 : "NULL"})`,
+        `(toDateTime('2026-05-01 03:00:00', 'UTC') + ${run + at}, 'r${run}', '${nameOf(run)}', ${index === 0 ? (run - 60) / 8 : "NULL"})`,
     ),
   );
-  await writer.command(`INSERT INTO fastpath VALUES ${rows.join(",")}`);
-  lab = await connect({ measurements: `embedded:${directory.path}` });
+  await own.writer.command(`INSERT INTO fastpath VALUES ${rows.join(",")}`);
+  lab = await own.open();
 });
-
-afterAll(async () => {
-  await lab.close();
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
+afterAll(() => lab.close());
 
 /** How many of the values are in [from, to). */
 function held(values: readonly number[], from: number | null, to: number | null): number {
@@ -57,8 +47,8 @@ describe("lab.runs.histogram({ column })", () => {
   test("by group, each with all bins", async () => {
     const result = await lab.runs.histogram({ range, column: "duration", by: "software_name" });
     for (const { from, to, software_name, runs } of result.rows()) {
-      const own = durations.filter((_, run) => nameOf(run) === software_name);
-      expect(runs).toBe(held(own, from, to));
+      const of = durations.filter((_, run) => nameOf(run) === software_name);
+      expect(runs).toBe(held(of, from, to));
     }
     expect(result.numRows() % 2).toBe(0);
   });
@@ -67,16 +57,9 @@ describe("lab.runs.histogram({ column })", () => {
     const bins = [10, 100, 500];
     const result = await lab.runs.histogram({ range, column: "duration", bins });
     const rows = result.rows().map(({ from, to, runs }) => [from, to, runs]);
-    expect(rows).toEqual(
-      [
-        [null, 10],
-        ...[
-          [10, 100],
-          [100, 500],
-        ],
-        [500, null],
-      ].map(([from = null, to = null]) => [...[from, to, held(durations, from, to)]]),
-    );
+    const ends = [null, ...bins, null];
+    const pairs = ends.slice(1).map((to, at) => [ends[at]!, to] as const);
+    expect(rows).toEqual(pairs.map(([from, to]) => [from, to, held(durations, from, to)]));
   });
 
   test("of negative numbers is even, and tells the rows without one", async () => {
@@ -133,7 +116,7 @@ describe("chart.histogram(result)", () => {
   test("draws each bin's count, or the share below each edge, exactly", async () => {
     const result = await lab.runs.histogram({ range, column: "duration" });
     expect(chart.histogram(result).data.rows).toEqual(
-      result.rows().map(({ from, runs }) => [from, runs]),
+      result.rows().map(({ from, to, runs }) => [from, to, runs]),
     );
     const below = chart.histogram(result, { cumulative: true });
     for (const [edge, share] of below.data.rows) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { between, connect, type Lab, prefix } from "../../src/index.js";
+import { between, type Bucket, connect, type Lab, prefix } from "../../src/index.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 
 const own = embeddedDatabase();
@@ -146,6 +146,21 @@ describe("counts", () => {
     const whole = { software_version: [prefix("3.9"), "3.10"] };
     const none = await lab.measurements.counts({ ...options, where: whole });
     expect(none.origin.notes).toEqual([]);
+  });
+
+  it("says which buckets of several units are incomplete, and refuses more than an answer may have rows", async () => {
+    await given([["2026-03-01 10:05:00", "r", "3.9"]]);
+    const notes = async (every: Bucket, from: string, to: string) =>
+      (await lab.measurements.counts({ range: between(from, to), every })).origin.notes;
+    expect(await notes("2 weeks", "2026-03-01", "2026-04-01")).toContain(
+      "The 2-week buckets of 2026-02-16 and 2026-03-30 are covered only in part by the range.",
+    );
+    expect(await notes("15 minutes", "2026-03-01 10:05", "2026-03-01 12:00")).toContain(
+      "The 15-minute bucket of 2026-03-01 10:00 is covered only in part by the range.",
+    );
+    await expect(notes("second", "2026-01-01", "2026-03-01")).rejects.toThrow(
+      'Can\'t group 2026-01-01 to 2026-03-01 UTC by second: 5,097,600 buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.',
+    );
   });
 
   it("reads only the range's part of the table", async () => {

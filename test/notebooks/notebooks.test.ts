@@ -70,7 +70,7 @@ it("autorun-release-watch finds the planted release, and writes the report that 
   expect(shown).toMatch(/began in the last 60 days: probe-android-unattended 3\.10\.0 \(/);
   expect(shown).toMatch(/Severity 3: probe-android-unattended 3\.10\.0 against 3\.9\.1: runs changed/);
   expect(shown).toMatch(/runbook: missing/);
-  expect(shown).toMatch(/two people look at what moved/);
+  expect(shown).toMatch(/two people look at what changed/);
   expect(kept).toHaveLength(1);
   expect(kept[0]).toMatch(/^probe-android-unattended-3\.10\.0-\d{4}-\d\d-\d\d\.md$/);
   expect(reports[0]).toMatch(/measurements per run, median fell by/);

@@ -19,6 +19,8 @@ const TASKS = {
   lengths: ["software_name", "runs"],
   versions: ["software_name", "software_version", "runs", "q50"],
   networks: ["probe_asn", "measurements"],
+  weekly: ["t", "probe_cc", "measurements", "change"],
+  joined: ["t", "probe_cc", "measurements", "hours"],
 } as const;
 
 type Row = Record<string, string | number | null>;
@@ -53,7 +55,7 @@ function summed(rows: readonly unknown[][]): unknown[][] {
 }
 
 it.skipIf(!there)(
-  "docs/python.md: pandas and probelab give the same numbers, and no task is longer here",
+  "docs/python.md: pandas and probelab give the same numbers, and only the task that it names is longer here",
   async () => {
     await using database = await newDatabase();
     await fillSample(database.writer, { rows: 200_000 });
@@ -84,9 +86,8 @@ writeFileSync("here.json", JSON.stringify({ now: lab.now, ...Object.fromEntries(
       else expect(ours, name).toEqual(theirs!.map(close));
     }
     expect(python).toHaveLength(doc.examples.length);
-    for (const [at, { code }] of doc.examples.entries()) {
-      expect(code.length, code).toBeLessThanOrEqual(python[at]!.length);
-    }
+    const longer = doc.examples.flatMap(({ code }, at) => (code.length > python[at]!.length ? [at] : []));
+    expect(longer).toEqual([12]);
   },
   300_000,
 );

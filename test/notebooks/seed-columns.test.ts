@@ -40,6 +40,6 @@ it("the notebooks need only the seed document's columns, and say what they can't
   expect(await run("logs")).toContain("messages of any severity (the table has no PRIORITY)");
   const helpers = await run("test-helpers");
   expect(helpers).toContain("Can't ask for the failure rate of test helpers: fastpath has no column");
-  expect(helpers).toContain("Nothing can be said of rotations.");
+  expect(helpers).toContain("Nothing can be said about rotations.");
   expect(helpers).not.toContain("No test helper stands out");
 }, 600_000);

@@ -1,46 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/query/free-query.js";
-import { openWriter } from "../../src/database/writer.js";
-import { between } from "../../src/index.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { between, type Lab } from "../../src/index.js";
+import { ownDatabase } from "../support/own-database.js";
 
-let directory: TemporaryDirectory;
-let database: Database;
+const own = ownDatabase();
+let lab: Lab;
 const range = between("2026-05-01", "2026-05-02");
 
 beforeAll(async () => {
-  directory = await temporaryDirectory();
-  await using writer = await openWriter(directory.source);
-  await writer.command(
+  await own.writer.command(
     `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, probe_cc LowCardinality(String),
       kind Enum8('a' = 1, 'it\\'s' = 2), address IPv4, big UInt64, maybe Nullable(DateTime('UTC')), text String)
       ENGINE = MergeTree ORDER BY measurement_start_time`,
   );
-  await writer.command(
-    `CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, message String, SYSLOG_IDENTIFIER String)
-      ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`,
+  await own.writer.command(
+    "CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, message String, SYSLOG_IDENTIFIER String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP",
   );
-  await writer.command(`INSERT INTO fastpath VALUES
+  await own.writer.command(`INSERT INTO fastpath VALUES
     ('2026-04-30 23:59:59', 'r0', 'IT', 'a', '10.0.0.1', 1, NULL, 'before'),
     ('2026-05-01 00:00:00', 'r1', 'IT', 'it\\'s', '192.0.2.1', 18446744073709551615, '2026-05-01 01:00:00', 'first'),
     ('2026-05-01 23:59:59', 'r2', 'DE', 'a', '10.0.0.2', 2, NULL, 'last; -- no comment'),
     ('2026-05-02 00:00:00', 'r3', 'IT', 'a', '10.0.0.3', 3, NULL, 'after')`);
-  await writer.command(
-    `INSERT INTO logs VALUES (1777593600000000, 'in', 'api'), (1777680000000000, 'out', 'api')`,
+  await own.writer.command(
+    "INSERT INTO logs VALUES (1777593600000000, 'in', 'api'), (1777680000000000, 'out', 'api')",
   );
-  database = await Database.open(directory.source);
+  lab = await own.open();
 });
+afterAll(() => lab.close());
 
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
-
-describe("freeQuery(sql, { range, params })", () => {
+describe("lab.query(sql, { range, params })", () => {
   it("binds {range} half-open on measurement_start_time and values by their types", async () => {
-    const result = await freeQuery(
-      database,
+    const result = await lab.query(
       "SELECT text FROM fastpath WHERE {range} AND probe_cc IN {cc:Array(String)} ORDER BY text; ",
       { range, params: { cc: ["IT", "DE"] } },
     );
@@ -51,8 +40,7 @@ describe("freeQuery(sql, { range, params })", () => {
   });
 
   it("gives times as Dates, enums and addresses as text, integers beyond 2^53 exactly, null as null", async () => {
-    const result = await freeQuery(
-      database,
+    const result = await lab.query(
       "SELECT measurement_start_time, kind, address, big, maybe, text FROM fastpath WHERE {range} ORDER BY text",
       { range },
     );
@@ -70,11 +58,9 @@ describe("freeQuery(sql, { range, params })", () => {
   });
 
   it("bounds another table by {range:column} in its own type", async () => {
-    const result = await freeQuery(
-      database,
-      "SELECT message FROM logs WHERE {range:__REALTIME_TIMESTAMP}",
-      { range },
-    );
+    const result = await lab.query("SELECT message FROM logs WHERE {range:__REALTIME_TIMESTAMP}", {
+      range,
+    });
     expect(result.column("message")).toEqual(["in"]);
     expect(result.origin.parameters).toEqual({
       range_start: "1777593600000000",
@@ -83,8 +69,7 @@ describe("freeQuery(sql, { range, params })", () => {
   });
 
   it("offers bare bounds as {start:…} and {end:…}", async () => {
-    const result = await freeQuery(
-      database,
+    const result = await lab.query(
       "SELECT {start:DateTime64(3)} AS a, {end:DateTime64(3)} AS b, count() AS n FROM fastpath WHERE {range}",
       { range },
     );
@@ -93,8 +78,7 @@ describe("freeQuery(sql, { range, params })", () => {
 
   it("keeps comments, strings and a hostile value out of the way", async () => {
     const hostile = "x' OR 1=1 -- {range}";
-    const result = await freeQuery(
-      database,
+    const result = await lab.query(
       "SELECT {v:String} AS v, '{range}' AS s FROM fastpath WHERE {range} LIMIT 1 -- the end",
       { range, params: { v: hostile } },
     );
@@ -102,8 +86,7 @@ describe("freeQuery(sql, { range, params })", () => {
   });
 
   it("says that an empty answer is empty", async () => {
-    const result = await freeQuery(
-      database,
+    const result = await lab.query(
       "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND probe_cc = 'XX' GROUP BY probe_cc",
       { range },
     );
@@ -130,19 +113,19 @@ describe("freeQuery(sql, { range, params })", () => {
     ["SELECT * FROM nowhere WHERE {range}", /nowhere.*UNKNOWN_TABLE.*Remedy/],
     [
       "SELECT * FROM fastpth WHERE {range}",
-      /Maybe you meant probelab.fastpath\? \(UNKNOWN_TABLE, code 60\)\.$/,
+      /Maybe you meant \w+\.fastpath\? \(UNKNOWN_TABLE, code 60\)\.$/,
     ],
     [
       "SELECT {cc:String} FROM fastpath WHERE {range}",
       /cc.*UNKNOWN_QUERY_PARAMETER.*give its value in params/,
     ],
   ])("refuses %j", async (sql, message) => {
-    await expect(freeQuery(database, sql, { range })).rejects.toThrow(message);
+    await expect(lab.query(sql, { range })).rejects.toThrow(message);
   });
 
   it("refuses to run without a range and shows how", async () => {
     const options = {} as { range: typeof range };
-    await expect(freeQuery(database, "SELECT 1", options)).rejects.toThrow(
+    await expect(lab.query("SELECT 1", options)).rejects.toThrow(
       /Can't run a query without a time range: pass \{ range: last\("3 months"\) \}/,
     );
   });

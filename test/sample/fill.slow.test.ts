@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { sampleInfo } from "../../src/sample/info.js";
+import { sampleInfo } from "../../src/sample/tables.js";
 import { contents, numbers, temporaryWriter } from "./temporary-writer.js";
 
 const END = new Date("2026-05-01T00:00:00Z");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { PROBES } from "../../src/sample/probes.js";
+import { PROBES } from "../../src/sample/service.js";
 import { numbers, temporaryWriter } from "./temporary-writer.js";
 
 const END = new Date("2026-05-01T00:00:00Z");

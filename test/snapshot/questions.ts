@@ -70,85 +70,80 @@ const ofRuns = fc.record(
   { requiredKeys: [] },
 );
 
-type Ask = (lab: Pick<Snapshot, "measurements" | "runs">) => Promise<Result>;
+type Room = Pick<Snapshot, "measurements" | "runs">;
+type Ask = (lab: Room) => Promise<Result>;
+
+const asks = <T>(options: fc.Arbitrary<T>, ask: (lab: Room, options: never) => Promise<Result>) =>
+  options.map(
+    (options): Ask =>
+      (lab) =>
+        ask(lab, options as never),
+  );
+const whole = { range: shared.range, where };
+const grouped = fc.record({ ...shared, where });
 
 /** Questions of every kind, at random. */
 export const question: fc.Arbitrary<Ask> = fc.oneof(
-  fc.record({ ...shared, where }).map(
-    (options): Ask =>
-      (lab) =>
-        lab.measurements.ask({
-          ...options,
-          measures: {
-            n: count(),
-            italian: share({ probe_cc: "IT" }),
-            networks: countDistinct("probe_asn"),
-            sum: sum("probe_asn"),
-            mean: mean<"probe_asn" | "test_name">("probe_asn", { where: { test_name: "web" } }),
-            least: min("probe_asn"),
-            most: max("probe_asn"),
-            rate: rate(count({ where: { software_version: null } }), "minute"),
-            ratio: ratio(sum("probe_asn"), count()),
-            first: min("time"),
-            last: max("time", { where: { probe_cc: "DE" } }),
-          },
-        } as never),
+  asks(
+    grouped.map((options) => ({
+      ...options,
+      measures: {
+        n: count(),
+        italian: share({ probe_cc: "IT" }),
+        networks: countDistinct("probe_asn"),
+        sum: sum("probe_asn"),
+        mean: mean<"probe_asn" | "test_name">("probe_asn", { where: { test_name: "web" } }),
+        least: min("probe_asn"),
+        most: max("probe_asn"),
+        rate: rate(count({ where: { software_version: null } }), "minute"),
+        ratio: ratio(sum("probe_asn"), count()),
+        first: min("time"),
+        last: max("time", { where: { probe_cc: "DE" } }),
+      },
+    })),
+    ({ measurements }, options) => measurements.ask(options),
   ),
-  fc.record({ ...shared, where }).map(
-    (options): Ask =>
-      (lab) =>
-        lab.measurements.counts(options as never),
+  asks(grouped, ({ measurements }, options) => measurements.counts(options)),
+  asks(
+    fc.tuple(grouped, ofRuns).map(([options, own]) => ({
+      ...options,
+      where: { ...options.where, ...own },
+      measures: {
+        runs: count(),
+        measurements: sum("measurements"),
+        p90: quantile(0.9, "duration"),
+        pace: quantile(0.5, "seconds_per_measurement"),
+        long: share({ duration: { gt: 3600 } }),
+        versions: countDistinct("software_version"),
+        first: min("time"),
+      },
+    })),
+    ({ runs }, options) => runs.ask(options),
   ),
-  fc.record({ ...shared, where, own: ofRuns }).map(
-    ({ own, ...options }): Ask =>
-      (lab) =>
-        lab.runs.ask({
-          ...options,
-          where: { ...options.where, ...own },
-          measures: {
-            runs: count(),
-            measurements: sum("measurements"),
-            p90: quantile(0.9, "duration"),
-            pace: quantile(0.5, "seconds_per_measurement"),
-            long: share({ duration: { gt: 3600 } }),
-            versions: countDistinct("software_version"),
-            first: min("time"),
-          },
-        } as never),
+  asks(grouped, ({ runs }, options) => runs.summary(options)),
+  asks(fc.record({ ...whole, by: fc.constant("software_version") }), ({ measurements }, options) =>
+    measurements.firstSeen(options),
   ),
-  fc.record({ ...shared, where }).map(
-    (options): Ask =>
-      (lab) =>
-        lab.runs.summary(options as never),
+  asks(
+    fc.record({
+      ...whole,
+      every: fc.constant("hour"),
+      by: fc.constant(["probe_cc", "software_version"]),
+    }),
+    ({ measurements }, options) => measurements.explore(options),
   ),
-  fc.record({ range: shared.range, where }).map(
-    (options): Ask =>
-      (lab) =>
-        lab.measurements.firstSeen({ ...options, by: "software_version" } as never),
+  asks(
+    fc.record({
+      ...whole,
+      every: fc.constant("hour"),
+      by: fc.constant(["probe_cc"]),
+      measure: fc.constant(sum("measurements")),
+    }),
+    ({ runs }, options) => runs.explore(options),
   ),
-  fc.record({ range: shared.range, where }).map(
-    (options): Ask =>
-      (lab) =>
-        lab.measurements.explore({
-          ...options,
-          every: "hour",
-          by: ["probe_cc", "software_version"],
-        } as never),
-  ),
-  fc.record({ range: shared.range, where }).map(
-    (options): Ask =>
-      (lab) =>
-        lab.runs.explore({
-          ...options,
-          every: "hour",
-          by: ["probe_cc"],
-          measure: sum("measurements"),
-        } as never),
-  ),
-  fc.record({ range: shared.range, where }).map(
-    (options): Ask =>
-      (lab) =>
-        lab.runs.histogram({ ...options, column: "duration", by: "probe_cc" } as never),
+  asks(
+    fc.record({ ...whole, column: fc.constant("duration"), by: fc.constant("probe_cc") }),
+    ({ runs }, options) => runs.histogram(options),
   ),
 );
 

@@ -2,7 +2,6 @@ import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
 import { isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
-import { textWidth } from "../../fonts/shipped-font.js";
 import { specText, wrap } from "../../render/label.js";
 import { htmlText, tableHtml } from "../../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";
@@ -12,13 +11,13 @@ import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from ".
 import { drawnResult, resultChart } from "../result-chart.js";
 import { tableModel } from "../table.js";
 import { causes, changedValues, steps, type Figure } from "./bars.js";
-import { alarms, changesInLines } from "./lines.js";
+import { series } from "./lines.js";
 
 const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) => Figure>> = {
   explain: causes,
   compare: changedValues,
-  "change points": changesInLines,
-  anomalies: alarms,
+  "change points": series,
+  anomalies: series,
   funnel: steps,
 };
 
@@ -110,17 +109,12 @@ function measureOf({ result }: Finding, drawn: Result): string {
   return found?.name ?? "";
 }
 
-/** The first sentences of a finding that fit on the lines: all of them are in the description. */
-function firstLines(sentences: string, width: number): string[] {
-  const lines = wrap([sentences], width, 12);
+/** A finding's sentence as far as it fits on three lines: all of it is in the description. */
+function firstLines(sentence: string, width: number): string[] {
+  const lines = wrap([sentence], width, 12);
   if (lines.length <= MOST_LINES) return lines;
-  const end = sentences.lastIndexOf(". ");
-  if (end >= 0) return firstLines(sentences.slice(0, end + 1), width);
-  let last = lines[MOST_LINES - 1]!;
-  while (textWidth(`${last} …`, 12) > width && last.includes(" ")) {
-    last = last.slice(0, last.lastIndexOf(" "));
-  }
-  return [...lines.slice(0, MOST_LINES - 1), specText(`${last} …`)];
+  const narrower = wrap([sentence], width - 20, 12).slice(0, MOST_LINES);
+  return [...narrower.slice(0, -1), specText(`${narrower.at(-1)} …`)];
 }
 
 /**

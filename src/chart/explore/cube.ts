@@ -6,13 +6,10 @@ import type { Result } from "../../result/result.js";
 import { buckets, nextBucket } from "../../time/bucket.js";
 import type { ExploreChartOptions } from "../options.js";
 import type { Theme, VegaLiteSpec } from "../../render/theme.js";
-import { themeOf } from "../look.js";
 import { list } from "../roles.js";
-import { chartSeries, seriesDimension, type Series } from "../series.js";
+import { chartSeries, seriesDimension, themeOf, type Series } from "../series.js";
 
 const MOST_PANELS = 4;
-const REMEDY =
-  'pass what lab.measurements.explore({ range, by: ["software_version", "probe_cc"] }) answers';
 
 /** What the figure is drawn of. */
 export interface Cube {
@@ -30,27 +27,28 @@ export interface Cube {
 }
 
 /** @throws ProbelabError for a measure that can't be computed under every choice. */
-export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
+export function cubeOf(result: Result, { y, theme }: ExploreChartOptions): Cube {
   const { time, dimensions, measures } = result.origin.columns;
+  const columns = result.columnNames();
   const refusal = (why: string): ProbelabError =>
-    new ProbelabError(`Can't explore a Result ${why}: ${REMEDY}.`);
+    new ProbelabError(
+      `Can't explore a Result ${why}: pass what lab.measurements.explore({ range, by: ["software_version", "probe_cc"] }) answers.`,
+    );
   const names = dimensions.map(({ name }) => name);
-  if (time === undefined)
-    throw refusal(`of the columns ${list(result.columnNames())}, without time`);
+  if (time === undefined) throw refusal(`of the columns ${list(columns)}, without time`);
   if (names.length === 0 || names.length > MOST_PANELS) {
     throw refusal(`by ${counted(names.length, "dimension")}, where one to ${MOST_PANELS} fit`);
   }
-  const measure =
-    options.y === undefined
-      ? (measures.find(({ main }) => main) ?? measures[0])
-      : measures.find(({ name }) => name === options.y);
+  const main = measures.find((each) => each.main) ?? measures[0];
+  const measure = y === undefined ? main : measures.find(({ name }) => name === y);
   if (measure === undefined) {
+    const known = list(measures.map(({ name }) => name));
     throw refusal(
-      `${options.y === undefined ? "without a measure" : `by ${String(options.y)}`}: its measures are ${list(measures.map(({ name }) => name))}`,
+      `${y === undefined ? "without a measure" : `by ${y}`}: its measures are ${known}`,
     );
   }
   const sums = measure.quotient ?? (measure.additive ? [measure.name] : []);
-  if (sums.length === 0 || !sums.every((name) => result.columnNames().includes(name))) {
+  if (sums.length === 0 || !sums.every((name) => columns.includes(name))) {
     throw refusal(`by ${measure.name}, whose values don't add up`);
   }
   const negative = sums.some((name) => result.column(name).some((value) => Number(value) < 0));
@@ -62,36 +60,23 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
   if (rows > MOST_ROWS) {
     throw refusal(`of ${counted(rows, "row")}, where fewer than 5,000 are drawn`);
   }
-  return {
-    result,
-    time,
-    measure,
-    sums,
-    names,
-    edges,
-    values: names.map((name) => {
-      const column = result.column(name);
-      return chartSeries(column, seriesDimension(result.origin.columns, name, column), name);
-    }),
-    theme: themeOf(options.theme),
-    zone: zoneOf(result.origin),
-  };
+  const values = names.map((name) => {
+    const column = result.column(name);
+    return chartSeries(column, seriesDimension(result.origin.columns, name, column), name);
+  });
+  const zone = zoneOf(result.origin);
+  return { result, time, measure, sums, names, values, edges, theme: themeOf(theme), zone };
 }
 
 /** The buckets of the range, and where rows begin elsewhere those as well. */
 function edgesOf(result: Result, { name, every }: TimeColumn): number[] {
   const { range } = result.origin;
-  const zone = zoneOf(result.origin);
-  const starts = new Set(
-    result
-      .column(name)
-      .map(Number)
-      .filter((start) => Number.isFinite(start)),
-  );
-  if (range !== undefined) for (const { start } of buckets(range, every)) starts.add(+start);
-  const ordered = [...starts].sort((a, b) => a - b);
-  const last = ordered.at(-1);
-  return last === undefined ? [0, 1] : [...ordered, +nextBucket(new Date(last), every, zone)];
+  const known = result.column(name).map(Number).filter(Number.isFinite);
+  const asked = range === undefined ? [] : buckets(range, every).map(({ start }) => +start);
+  const starts = [...new Set([...known, ...asked])].sort((a, b) => a - b);
+  const last = starts.at(-1);
+  if (last === undefined) return [0, 1];
+  return [...starts, +nextBucket(new Date(last), every, zoneOf(result.origin))];
 }
 
 /** A row for each cell: its bucket, the labels of its values, what is added up; for a bucket without one a row of zeros. */
@@ -103,15 +88,10 @@ export function cellRows({ result, time, names, values, sums, edges }: Cube): Ve
     const i = places.get(Number(row[time.name]));
     if (i === undefined) return [];
     empty.delete(i);
-    return [
-      {
-        i,
-        ...Object.fromEntries(
-          names.map((name, at) => [`d${at}`, labels[at]!.get(row[name] ?? null) ?? ""]),
-        ),
-        ...Object.fromEntries(sums.map((name, at) => [`v${at}`, Number(row[name] ?? 0)])),
-      },
-    ];
+    const cell: VegaLiteSpec = { i };
+    names.forEach((name, at) => (cell[`d${at}`] = labels[at]!.get(row[name] ?? null) ?? ""));
+    sums.forEach((name, at) => (cell[`v${at}`] = Number(row[name] ?? 0)));
+    return [cell];
   });
   return [...rows, ...[...empty].map((i) => ({ i, v0: 0, ...(sums.length > 1 && { v1: 0 }) }))];
 }

@@ -6,9 +6,9 @@ import { resultOf } from "../check-result.js";
 import { PANEL, ROW } from "../../render/fluid.js";
 import { heading, words } from "../../render/label.js";
 import { checkChartOptions, type ExploreChartOptions } from "../options.js";
-import { usualTheme } from "../look.js";
 import { wholeSpec } from "../result-chart.js";
 import { spanSentence } from "../sentences.js";
+import { usualTheme } from "../series.js";
 import { cellRows, cubeOf, type Cube } from "./cube.js";
 import { params } from "./sums.js";
 import { GAP, HEIGHT, MOST_BARS, panel, panelWidth, series, stateLines, WIDTH } from "./views.js";
@@ -23,7 +23,6 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const along = measure.additive ? [] : [time.every];
   const by = new Intl.ListFormat("en-GB").format([...along, ...names.map((name) => words(name))]);
   const per = measure.additive ? ` per ${time.every}` : "";
-  const title = options.title ?? `${measure.label}${per} by ${by}`;
   const cut = values.flatMap((all, at) =>
     all.length > MOST_BARS
       ? [`Drawn: the ${MOST_BARS} largest of ${all.length} values of ${names[at]}.`]
@@ -40,7 +39,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const width = panelWidth(names.length);
   const spec = wholeSpec(origin, {
     panels: { width, columns: names.length, apart: GAP },
-    title,
+    title: options.title ?? `${measure.label}${per} by ${by}`,
     subtitle: [options.subtitle ?? "", sentences.join(" ")],
     widest: WIDTH,
     theme: options.theme,
@@ -61,9 +60,8 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     names: result.columnNames(),
     rows: result.rows().map((row) => Object.values(row)),
   };
-  return new Chart(spec, result, drawn, {
-    explore: { ...options, theme: options.theme ?? usualTheme() },
-  });
+  const recipe = { explore: { ...options, theme: options.theme ?? usualTheme() } };
+  return new Chart(spec, result, drawn, recipe);
 }
 
 /** A description of the unfiltered figure, for those who can't see it. */
@@ -81,18 +79,12 @@ function describe({ result, names, values, sums, edges, time }: Cube, title: str
     const all = values[at]!.map(({ value, label }) => ({
       label,
       amount: amount((row) => column[row] === value),
-    }))
-      .sort((a, b) => b.amount - a.amount)
-      .slice(0, 5);
-    return `${heading(name)}: ${all.map(({ label, amount }) => `${label} ${number(amount)}`).join(", ")}${values[at]!.length > 5 ? " …" : ""}.`;
+    })).sort((a, b) => b.amount - a.amount);
+    const first = all.slice(0, 5).map(({ label, amount }) => `${label} ${number(amount)}`);
+    return `${heading(name)}: ${first.join(", ")}${all.length > 5 ? " …" : ""}.`;
   });
-  const steps = counted(
-    edges.length - 1,
-    bucketNoun(time.every, false),
-    bucketNoun(time.every, true),
-  );
-  return cleanText(
-    `Linked views: ${title}. ${number(amount(() => true))} in ${steps}. ${said.join(" ")}`,
-    4_000,
-  );
+  const [one, many] = [bucketNoun(time.every, false), bucketNoun(time.every, true)];
+  const steps = counted(edges.length - 1, one, many);
+  const head = `Linked views: ${title}. ${number(amount(() => true))} in ${steps}.`;
+  return cleanText(`${head} ${said.join(" ")}`, 4_000);
 }

@@ -1,11 +1,11 @@
 import { bucketNoun } from "../../time/step.js";
-import { columnTitle, timeAxis } from "../axes.js";
+import { columnTitle, TITLE_ABOVE, timeAxis, valueLabel } from "../axes.js";
 import { tooltipTitle } from "../frame.js";
 import { PANEL, ROW } from "../../render/fluid.js";
 import { heading, words } from "../../render/label.js";
 import type { VegaLiteSpec } from "../../render/theme.js";
 import type { Cube } from "./cube.js";
-import { BEFORE, chosenOf, isChosen, numberTexts, pale, SHOWN, summed } from "./sums.js";
+import { BEFORE, chosenOf, isChosen, numberTexts, SHOWN, summed } from "./sums.js";
 
 /** Of the file; screens draw it as wide as its place. */
 export const WIDTH = 720;
@@ -26,16 +26,9 @@ export function stateLines(cube: Cube): VegaLiteSpec {
   const noun = `(hi - lo) + (hi - lo == 1 ? " ${bucketNoun(time.every, false)}" : " ${bucketNoun(time.every, true)}")`;
   const against = `compared ? ", " + (datum.change == "" ? "" : datum.change + " ") + "against " + (${full("datum.b")}) + " in the " + ${noun} + " before" : spanned ? ", nothing whole of this length before" : ""`;
   const unit = measure.unit === "share" || measure.unit === "" ? "" : ` ${measure.unit}`;
+  const place = { type: "text", align: "left", baseline: "middle", limit: { expr: ROW }, x: 0 };
   const line = (field: string, y: number, look: VegaLiteSpec): VegaLiteSpec => ({
-    mark: {
-      type: "text",
-      align: "left",
-      baseline: "middle",
-      limit: { expr: ROW },
-      x: 0,
-      y,
-      ...look,
-    },
+    mark: { ...place, y, ...look },
     encoding: { text: { field, type: "nominal" } },
   });
   return {
@@ -76,24 +69,12 @@ export function series(cube: Cube): VegaLiteSpec {
       ),
     },
   };
-  const yLabel = columnTitle(measure);
   const yAxis = {
-    title: yLabel,
-    titleAngle: 0,
-    titleAlign: "left",
-    titleAnchor: "end",
-    titleX: 0,
-    titleY: -8,
-    titleBaseline: "bottom",
-    domain: false,
-    ticks: false,
+    ...TITLE_ABOVE,
+    title: columnTitle(measure),
     labelPadding: 6,
     tickCount: 3,
-    // As `format` zero would have the prefix of the other ticks: 0k.
-    labelExpr:
-      measure.unit === "share"
-        ? 'format(100 * datum.value, "~r") + " %"'
-        : 'format(datum.value, "~s")',
+    labelExpr: valueLabel(measure.unit, [Infinity], undefined),
   };
   const faded = new Set(time.incomplete.map(Number));
   const incomplete = edges.slice(0, -1).flatMap((edge, at) => (faded.has(edge) ? [at] : []));
@@ -114,7 +95,6 @@ export function series(cube: Cube): VegaLiteSpec {
   return {
     transform: [
       ...summed(cube, ["i"], undefined, "true"),
-      ...pale(cube),
       { calculate: "datum.i + 1", as: "next" },
       { calculate: 'edges[datum.i] + " to " + edges[datum.i + 1]', as: "when" },
       { calculate: full("datum.f"), as: "shown" },
@@ -219,7 +199,6 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
     transform: [
       ...summed(cube, [`d${at}`], at, SHOWN),
       { filter: `isValid(datum.d${at})` },
-      ...pale(cube),
       { calculate: `indexof(${JSON.stringify(others)}, datum.d${at}) >= 0 ? 1 : 0`, as: "last" },
       {
         window: [{ op: "row_number", as: "rank" }],

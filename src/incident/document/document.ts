@@ -1,8 +1,8 @@
 import { Table } from "../../chart/table.js";
 import { formatInstant } from "../../time/time-zone.js";
-import { missingParts, type Draft, type Evidence } from "../fields.js";
+import { missingParts, type Draft, type Evidence } from "../record.js";
 import { titleOf, webAddress, type Figure } from "../figure.js";
-import { demandsOf, demandText, formatDuration, isDone, severity } from "../severity.js";
+import { demandsOf, formatDuration, severity } from "../severity.js";
 
 /** A run of text: plain, or a link to an address, or to a figure of the same document by its number. */
 export type Span =
@@ -27,8 +27,6 @@ export type Block =
       readonly heads: readonly string[];
       readonly rows: readonly (readonly Spans[])[];
     }
-  /** Label and value, the label naming its row. */
-  | { readonly kind: "facts"; readonly facts: readonly (readonly [Spans, Spans])[] }
   /** A chart or a table, its heading `Figure 1`, and its caption unless it says that itself. */
   | {
       readonly kind: "figure";
@@ -189,31 +187,24 @@ function spans(text: string): Span[] {
 function factsOf(draft: Draft): Block {
   const { severity: number, startedAt, detectedAt, respondedAt, resolvedAt } = draft;
   const time = (value: string | null): string => (value === null ? "not known" : utc(value));
+  const lasted = Date.parse(resolvedAt ?? detectedAt) - Date.parse(startedAt ?? detectedAt);
   const facts = [
-    ["Status", draft.status],
-    ["Severity", `${number}: ${severity(number).meaning}`],
-    ["Authors", draft.authors.join(", ") || "not named"],
-    ["Began", time(startedAt)],
-    ["Detected", time(detectedAt)],
-    ["Response", time(respondedAt)],
-    ["Resolved", resolvedAt === null ? "not yet" : utc(resolvedAt)],
+    `Status: ${draft.status}`,
+    `Severity: ${number}, ${severity(number).meaning}`,
+    `Authors: ${draft.authors.join(", ") || "not named"}`,
+    `Began: ${time(startedAt)}`,
+    `Detected: ${time(detectedAt)}`,
+    `Response: ${time(respondedAt)}`,
+    `Resolved: ${resolvedAt === null ? "not yet" : `${utc(resolvedAt)}, after ${formatDuration(lasted)}`}`,
   ];
-  if (resolvedAt !== null) {
-    const lasted = Date.parse(resolvedAt) - Date.parse(startedAt ?? detectedAt);
-    facts.push(["Lasted", formatDuration(lasted)]);
-  }
-  return {
-    kind: "facts",
-    facts: facts.map(([name = "", value = ""]) => [plain(name), plain(value)] as const),
-  };
+  return { kind: "list", items: facts.map(plain) };
 }
 
 /** What the severity demands, and what of it is there. */
 function demandList(draft: Draft, at: Date): Block {
   const now = new Date(Math.max(+at, Date.parse(draft.detectedAt)));
-  const items = demandsOf(draft, missingParts(draft).length === 0, now)
-    .filter(({ state }) => state !== "not demanded")
-    .map((each) => ({ done: isDone(each), spans: plain(demandText(each, draft, at)) }));
+  const demands = demandsOf(draft, missingParts(draft).length === 0, now);
+  const items = demands.map(({ done, text }) => ({ done, spans: plain(text) }));
   return { kind: "checklist", items };
 }
 

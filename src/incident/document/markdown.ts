@@ -23,7 +23,8 @@ export function previewMarkdown(blocks: readonly Block[]): string {
   );
 }
 
-function blockMarkdown(block: Block): string {
+/** One block. */
+export function blockMarkdown(block: Block): string {
   switch (block.kind) {
     case "heading":
       return `${"#".repeat(block.level)} ${markdownText(block.text)}`;
@@ -35,8 +36,6 @@ function blockMarkdown(block: Block): string {
       return block.items
         .map(({ done, spans }) => `- [${done ? "x" : " "}] ${inline(spans)}`)
         .join("\n");
-    case "facts":
-      return table(["", ""], block.facts);
     case "table":
       return table(block.heads, block.rows);
     case "figure":

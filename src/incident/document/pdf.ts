@@ -1,8 +1,7 @@
-import { cleanText } from "../../base/text.js";
+import { cleanText, mapTexts } from "../../base/text.js";
 import { drawRecipe } from "../../chart/chart.js";
 import { Chart } from "../../chart/chart-value.js";
 import { textWidth } from "../../fonts/shipped-font.js";
-import { mapTexts } from "../../mask/mask.js";
 import { originRecord } from "../../render/origin.js";
 import { dateParts, POINTS_PER_PIXEL, typeset } from "../../render/pdf.js";
 import { layOut, svgSize } from "../../render/svg.js";

@@ -71,17 +71,15 @@ export const TEMPLATE = String.raw`
   }
 }
 
-#let rows(all, columns: none, heads: (), numbers: ()) = {
+#let rows(all, heads: (), numbers: ()) = {
   set text(8.5pt)
   show long(21): it => split(it.text)
   table(
-    columns: (0pt, ..if columns == none { heads.map(it => auto) } else { columns }),
+    columns: (0pt, ..heads.map(it => auto)),
     align: (x, y) => if numbers.at(calc.max(x - 1, 0), default: false) and x > 0 { right } else { left },
     inset: (x, y) => (left: if x <= 1 { 0pt } else { 4pt }, right: if x == 0 { 0pt } else { 4pt }, y: 3.5pt),
     stroke: (bottom: line, rest: none),
-    ..if heads.len() > 0 {
-      (table.header([], ..heads.map(head => text(8pt, fill: soft, weight: "bold", head))),)
-    },
+    table.header([], ..heads.map(head => text(8pt, fill: soft, weight: "bold", head))),
     ..held(all),
   )
 }
@@ -127,7 +125,6 @@ export const TEMPLATE = String.raw`
   else if of.kind == "paragraph" { par(runs(of.spans)) }
   else if of.kind == "list" { items(of.items.map(it => ("•", it))) }
   else if of.kind == "checklist" { items(of.items.map(it => (if it.done { "[x]" } else { "[ ]" }, it.spans))) }
-  else if of.kind == "facts" { rows(of.facts, columns: (auto, 1fr)) }
   else if of.kind == "table" { rows(of.rows, heads: of.heads) }
   else { figure-of(of) }
 }

@@ -89,7 +89,7 @@ it.skipIf(!installed)(
         generatorURL: links.notebook,
       });
     }
-    await upTo(17);
+    await upTo(8);
     expect(await run()).toMatch(/There was a drop, and it is over/);
     expect(await manager.active()).toEqual([]);
   },

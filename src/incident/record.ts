@@ -1,7 +1,9 @@
 import { ProbelabError } from "../base/error.js";
+import { lazySchemas } from "../base/lazy-schemas.js";
 import { shownValue } from "../base/text.js";
 import { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
+import { figureName, type FigureRecord } from "./figure.js";
 import type { SeverityNumber } from "./severity.js";
 
 /** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"`. */
@@ -106,40 +108,59 @@ export interface Draft extends Told {
   readonly actions: readonly ActionRecord[];
 }
 
-const EMPTY = { words: [], timeOrNull: null, name: null, flag: null, text: "draft" } as const;
-
-/** Nothing told yet. */
-export const UNTOLD = Object.fromEntries(
-  Object.entries(FIELDS).flatMap(([name, kind]) =>
-    Object.hasOwn(EMPTY, kind) ? [[name, EMPTY[kind as "words"]]] : [],
-  ),
-);
-
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "";
 
-/** Reads a value of each kind but times; undefined where it is none. */
-const READ: Readonly<Record<string, (value: unknown) => unknown>> = {
-  title: (value) => (isText(value) && value.length <= 300 ? value.trim() : undefined),
-  text: (value) => (isText(value) ? value.trim() : undefined),
-  name: (value) => (value === null ? null : isText(value) ? value.trim() : undefined),
-  flag: (value) => (value === null || typeof value === "boolean" ? value : undefined),
-  severity: (value) => ([1, 2, 3, 4].includes(value as number) ? value : undefined),
-  words: (value) => {
-    const list = [value].flat();
-    return list.every((each): each is string => typeof each === "string")
-      ? list.map((each) => each.trim()).filter((each) => each !== "")
-      : undefined;
+/** A kind's value before anybody wrote one, how it is read (undefined where it is none), and what to pass. */
+interface Kind {
+  readonly empty?: unknown;
+  readonly read?: (value: unknown) => unknown;
+  readonly pass?: string;
+}
+
+const KINDS: Readonly<Record<keyof Kinds, Kind>> = {
+  title: {
+    read: (value) => (isText(value) && value.length <= 300 ? value.trim() : undefined),
+    pass: "a text of at most 300 characters; the summary takes more",
   },
+  severity: {
+    read: (value) => ([1, 2, 3, 4].includes(value as number) ? value : undefined),
+    pass: "1, 2, 3 or 4",
+  },
+  text: {
+    empty: "draft",
+    read: (value) => (isText(value) ? value.trim() : undefined),
+    pass: "a text",
+  },
+  name: {
+    empty: null,
+    read: (value) => (value === null ? null : isText(value) ? value.trim() : undefined),
+    pass: "a name",
+  },
+  flag: {
+    empty: null,
+    read: (value) => (value === null || typeof value === "boolean" ? value : undefined),
+    pass: "true or false",
+  },
+  words: {
+    empty: [],
+    read: (value) => {
+      const list = [value].flat();
+      if (!list.every((each) => typeof each === "string")) return undefined;
+      return list.map((each) => each.trim()).filter((each) => each !== "");
+    },
+    pass: "a text, or a list of texts",
+  },
+  time: {},
+  timeOrNull: { empty: null },
 };
-const PASS: Readonly<Record<string, string>> = {
-  title: "a text of at most 300 characters; the summary takes more",
-  text: "a text",
-  name: "a name",
-  flag: "true or false",
-  severity: "1, 2, 3 or 4",
-  words: "a text, or a list of texts",
-};
+
+/** Nothing told yet. */
+const UNTOLD = Object.fromEntries(
+  Object.entries(FIELDS).flatMap(([name, kind]) =>
+    "empty" in KINDS[kind] ? [[name, KINDS[kind].empty]] : [],
+  ),
+);
 
 /**
  * The fields as the record holds them; those that are undefined are left out.
@@ -170,11 +191,11 @@ function readField(name: keyof Fields, value: unknown): unknown {
   if (kind === "time" || kind === "timeOrNull") {
     return instantText(value, `${name} of a postmortem`);
   }
-  const read = READ[kind]?.(value);
+  const read = KINDS[kind].read?.(value);
   if (read !== undefined) return read;
   const [wrong = value] = [value].flat().filter((each) => typeof each !== "string");
   throw new ProbelabError(
-    `Can't write ${described(wrong)} as ${name} of a postmortem: pass ${PASS[kind]}.`,
+    `Can't write ${described(wrong)} as ${name} of a postmortem: pass ${KINDS[kind].pass}.`,
   );
 }
 
@@ -243,4 +264,129 @@ export function described(value: unknown): string {
   if (Array.isArray(value)) return "a list (pass its members one by one)";
   if (typeof value === "string") return JSON.stringify(value.slice(0, 100));
   return typeof value === "object" && value !== null ? "an object" : shownValue(value);
+}
+
+/** A figure of an entry. Evidence of entries names it by its id, which no two figures share. */
+export interface EntryFigure extends FigureRecord {
+  readonly id: string;
+}
+
+/** The content of one entry. */
+export interface Part {
+  readonly told?: Partial<Told>;
+  readonly findings?: readonly Finding[];
+  readonly timeline?: readonly TimelineEntry[];
+  readonly actions?: readonly ActionRecord[];
+  readonly figures?: readonly EntryFigure[];
+}
+
+/** One entry; a postmortem is the sum of its entries. */
+export interface Entry extends Part {
+  readonly format: "probelab entry 1";
+  readonly writtenAt: string;
+  /** Nobody in a postmortem that one value holds. */
+  readonly author?: string;
+}
+
+/** An entry written now. */
+export function entryOf(part: Part, author?: string): Entry {
+  const writtenAt = new Date().toISOString();
+  return {
+    format: "probelab entry 1",
+    writtenAt,
+    ...(author !== undefined && { author }),
+    ...part,
+  };
+}
+
+/** An event that rests on somebody's word. */
+export function said(event: string, time: string, by: string | undefined): TimelineEntry {
+  return { time, event, evidence: by === undefined ? [] : [{ text: `said by ${by}` }] };
+}
+
+const schema = lazySchemas(({ z }) => {
+  const time = z.iso.datetime();
+  const evidence = z.array(
+    z.union([
+      z.strictObject({ figure: z.string() }),
+      z.strictObject({ text: z.string() }),
+      z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
+    ]),
+  );
+  const action = z.strictObject({
+    what: z.string(),
+    type: z.string(),
+    owner: z.string().nullable(),
+    reference: z.string().nullable(),
+    due: time.nullable(),
+    done: z.boolean(),
+  });
+  const figure = z.strictObject({
+    id: z.string().regex(/^[0-9a-f]{16}$/),
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/),
+    kind: z.enum(["chart", "table"]),
+    caption: z.string(),
+    recipe: z.json(),
+  });
+  return z.strictObject({
+    format: z.literal("probelab entry 1"),
+    writtenAt: time,
+    author: z.string().exactOptional(),
+    told: z
+      .record(z.string(), z.unknown())
+      .transform((told) => readFields(told as Partial<PostmortemFields>))
+      .exactOptional(),
+    findings: z.array(z.strictObject({ text: z.string(), evidence })).exactOptional(),
+    timeline: z.array(z.strictObject({ time, event: z.string(), evidence })).exactOptional(),
+    actions: z.array(action).exactOptional(),
+    figures: z.array(figure).exactOptional(),
+  });
+});
+
+/** An entry of its text. @throws where it is none that this probelab writes. */
+export function parseEntry(text: string): Entry {
+  return schema().parse(JSON.parse(text));
+}
+
+/** Merges entries: the last value of each field, all list items, the timeline sorted. Figures stand in the order in which they were added first, each with a name of its own. */
+export function sumOf(entries: readonly Entry[]): {
+  readonly draft: Draft;
+  readonly figures: readonly EntryFigure[];
+} {
+  const latest = new Map<string, EntryFigure>();
+  for (const figure of entries.flatMap(({ figures = [] }) => figures))
+    latest.set(figure.id, figure);
+  const names = new Map<string, string>();
+  const figures = [...latest.values()].map((figure) => {
+    // Two that add a figure of one name at the same time each had it to themselves.
+    const name = figureName(figure.name, new Set(names.values()), 80);
+    names.set(figure.id, name);
+    return { ...figure, name };
+  });
+  const named = <T extends { readonly evidence: readonly Evidence[] }>(each: T): T => ({
+    ...each,
+    evidence: each.evidence.map((source) =>
+      "figure" in source ? { figure: names.get(source.figure) ?? source.figure } : source,
+    ),
+  });
+  const told = Object.assign({}, UNTOLD, ...entries.map(({ told }) => told)) as Told;
+  const authors = [...new Set(entries.flatMap(({ author }) => author ?? []))];
+  const timeline = entries.flatMap(({ timeline = [], author }) =>
+    timeline.map(named).map((event) => ({ ...event, event: signed(event, author) })),
+  );
+  const draft = {
+    ...told,
+    authors: told.authors.length > 0 ? told.authors : authors,
+    findings: entries.flatMap(({ findings = [] }) => findings.map(named)),
+    timeline: timeline.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)),
+    actions: entries.flatMap(({ actions = [] }) => actions),
+  };
+  return { draft: structuredClone(draft), figures };
+}
+
+/** The event with its author, unless the evidence names the author already. */
+function signed({ event, evidence }: TimelineEntry, author?: string): string {
+  return author === undefined || evidence.some((source) => "text" in source)
+    ? event
+    : `${event} (${author})`;
 }
