@@ -3,7 +3,7 @@
  * pandas with Altair (the engine counts, or pandas does) and with matplotlib. As a script, as a notebook
  * that is run headless (cold: `probelab run`, `jupyter nbconvert --execute`), and in a kernel that runs
  * (warm). ROWS and ROUNDS choose sizes and repetitions, PYTHON the interpreters, by default those of a
- * clone's environment and of the system.
+ * clone's environment (against-python/requirements.txt says how it is made) and of the system.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,13 +1,11 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
 import { postmortem } from "../../src/index.js";
+import { start as startCommand } from "../support/command.js";
 import { ownDatabase } from "../support/own-database.js";
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const database = ownDatabase();
 const TABLES = {
   measurements: {
@@ -55,36 +53,26 @@ beforeAll(async () => {
   }
 });
 
-function start(args: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...args], {
+const start = (args: readonly string[]) =>
+  startCommand(args, {
     env: {
-      ...process.env,
       PROBELAB_MEASUREMENTS: database.url,
       PROBELAB_LOGS: database.url,
       PROBELAB_TABLES: JSON.stringify(TABLES),
     },
   });
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
-  const code = new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { child, said, code };
-}
 
-async function probelab(...args: string[]) {
-  const { said, code } = start(args);
-  return { code: await code, ...said };
-}
+const probelab = (...args: string[]) => start(args).ended;
 
 /** Follows until the text was printed, then interrupts. */
 async function followed(args: readonly string[], until: string) {
-  const { child, said, code } = start(args);
+  const { child, said, ended } = start(args);
   await new Promise<void>((resolve) => {
     child.stdout.on("data", () => said.out.includes(until) && resolve());
     child.on("close", () => resolve());
   });
   child.kill("SIGINT");
-  return { code: await code, ...said };
+  return ended;
 }
 
 test("probelab drop says since when, how much and in which country, and ends with 8", async () => {
@@ -126,12 +114,10 @@ test("probelab release compares a version with the one before it, or says why it
   expect(text.err).toBe("");
   expect(text.code).toBe(8);
   expect(text.out).toMatch(
-    /^probe-android-unattended 3\.10\.0 against 3\.9\.1, .* runs of web_connectivity against .* measurements per run, median fell by 10 \(50 %\), from 20 to 10; as before: .*share of failed measurements/,
+    /^probe-android-unattended 3\.10\.0 against 3\.9\.1: .* Measurements per run, median fell by 10 \(50 %\), from 20 to 10\. As before: .*share of failed measurements .*runs of web_connectivity against/,
   );
-  expect(text.out).toMatch(/\nruns +[\d,]+ +[\d,]+ +[\d,]+\n/);
-  expect(text.out).toMatch(
-    /\nMeasurements per run, median +20 +20 \(20 to 20\) +10 \(10 to 10\) +−50 % .*moved\n/,
-  );
+  expect(text.out).toMatch(/\nruns +[\d,]+ +[\d,]+\n/);
+  expect(text.out).toMatch(/\nMeasurements per run, median +20 +10 +−50 % .*moved\n/);
   expect(none.code).toBe(9);
   expect(JSON.parse(none.out)).toMatchObject({
     found: false,

@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
+import { probelab } from "../support/command.js";
 import { ownDatabase } from "../support/own-database.js";
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const database = ownDatabase();
 
 /** Two weeks up to now; of the last day two thirds of Italy's rows are gone. */
@@ -19,16 +17,8 @@ beforeAll(async () => {
   );
 });
 
-async function explain(...args: string[]) {
-  const child = spawn(process.execPath, [main, "explain", ...args], {
-    env: { ...process.env, PROBELAB_MEASUREMENTS: database.url },
-  });
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
-  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  return { code, ...said };
-}
+const explain = (...args: string[]) =>
+  probelab(["explain", ...args], { env: { PROBELAB_MEASUREMENTS: database.url } });
 
 test("probelab explain prints what is behind it and the table, and ends with 8", async () => {
   const { code, out, err } = await explain("--last", "24h");

@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { measurement, measurements } from "../load/measurement.js";
 import { openDatabase, type TestDatabase } from "../load/open-database.js";
 import { csv, jsonl, put } from "../load/write-file.js";
+import { probelab } from "../support/command.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -12,17 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-
 /** Exit code and output of the command, without the test's own folder. */
 async function load(files: string[], into = `embedded:${db.directory}`) {
-  const args = [main, "load", "fastpath", ...files, "--into", into];
-  const { code, stdout, stderr } = await promisify(execFile)(process.execPath, args).then(
-    (said) => ({ ...said, code: 0 }),
-    (error: unknown) => error as { code: number; stdout: string; stderr: string },
-  );
+  const { code, out, err } = await probelab(["load", "fastpath", ...files, "--into", into]);
   const short = (text: string) => text.replaceAll(`${db.folder}/`, "");
-  return { code, out: short(stdout), err: short(stderr) };
+  return { code, out: short(out), err: short(err) };
 }
 
 it("probelab load prints rows, times in UTC and the columns that did not match", async () => {

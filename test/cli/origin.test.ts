@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { escapeXml } from "../../src/base/xml.js";
@@ -11,11 +8,11 @@ import { chart } from "../../src/index.js";
 import { jsonScript } from "../../src/render/page/figures.js";
 import { readOrigins } from "../../src/render/origin.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
+import { probelab } from "../support/command.js";
 
 const TITLE = 'Runs & "probes" <é>';
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100, title: TITLE });
 const record = (drawn.spec.usermeta as { probelab: Record<string, unknown> }).probelab;
-const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 let directory = "";
 
 beforeAll(() => {
@@ -24,14 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The output of the command for files of the test's folder. */
-async function origin(...given: string[]) {
-  const run = promisify(execFile)(process.execPath, [cli, "origin", ...given], { cwd: directory });
-  const { code, stdout, stderr } = await run.then(
-    (said) => ({ code: 0, ...said }),
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
-  return { code, out: stdout, err: stderr };
-}
+const origin = (...given: string[]) => probelab(["origin", ...given], { cwd: directory });
 
 const page = (origin: unknown) => `<html>${jsonScript("probelab-origin", origin)}</html>`;
 

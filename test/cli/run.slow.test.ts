@@ -1,7 +1,5 @@
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   notebookFolder,
@@ -9,8 +7,7 @@ import {
   writeCells,
   type CellText,
 } from "../notebook/notebook-fixture.js";
-
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+import { start as startCommand } from "../support/command.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
 beforeEach(async () => {
@@ -18,27 +15,18 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-function start(...args: string[]) {
-  const child = spawn(process.execPath, [main, "run", ...args, "--out", join(folder.path, "out")]);
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
-  child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
-  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) =>
-    child.once("close", (code) => resolve({ code, stdout, stderr })),
-  );
-  return { child, ended };
-}
+const start = (...args: string[]) =>
+  startCommand(["run", ...args, "--out", join(folder.path, "out")]);
 
 async function run(cells: readonly CellText[], ...args: string[]) {
   return start(await writeCells(folder.path, cells), ...args).ended;
 }
 
 test("probelab run prints a line per cell and what it wrote", async () => {
-  const { code, stdout, stderr } = await run(["1", "2"]);
+  const { code, out, err } = await run(["1", "2"]);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/cell 1\/2 … [\d.]+ s\ncell 2\/2 … [\d.]+ s\n/);
-  const files = stdout.trim().split("\n");
+  expect(err).toMatch(/cell 1\/2 … [\d.]+ s\ncell 2\/2 … [\d.]+ s\n/);
+  const files = out.trim().split("\n");
   expect(files).toEqual(["ipynb", "html"].map((type) => join(folder.path, "out", `test.${type}`)));
   expect(files.every((file) => existsSync(file))).toBe(true);
 });
@@ -49,9 +37,9 @@ test.each([
 ] as const)(
   "probelab run tells %s by exit code %i and %s, and keeps what ran",
   async (_, status, message, cell) => {
-    const { code, stderr } = await run(["console.log('so far')", cell]);
-    expect({ code, stderr }).toMatchObject({ code: status });
-    expect(stderr).toMatch(message);
+    const { code, err } = await run(["console.log('so far')", cell]);
+    expect({ code, err }).toMatchObject({ code: status });
+    expect(err).toMatch(message);
     const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
     expect(outputs[0]).toEqual(["stdout: so far\n"]);
   },
@@ -75,9 +63,9 @@ test("an interrupted run ends its cell and keeps what ran", async () => {
   const { child, ended } = start(path);
   await until(() => workerRuns(2));
   child.kill("SIGTERM");
-  const { code, stderr } = await ended;
-  expect({ code, stderr }).toMatchObject({ code: 130 });
-  expect(stderr.trim().split("\n").at(-1)).toBe(
+  const { code, err } = await ended;
+  expect({ code, err }).toMatchObject({ code: 130 });
+  expect(err.trim().split("\n").at(-1)).toBe(
     `Interrupted: 1 of 2 cells ran; they are in ${join(folder.path, "out", "test.ipynb")}.`,
   );
   const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));

@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { start } from "../support/command.js";
 import { startListServer, type ListServer } from "../test-lists/start-list-server.js";
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 let server: ListServer;
 
 beforeAll(async () => {
@@ -13,17 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-function watch(...options: string[]) {
-  const child = spawn(process.execPath, [main, "watch", "test-list", ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, PROBELAB_API: "" },
-  });
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
-  const code = once(child, "close").then(([code]) => code as number | null);
-  return { child, said, code };
-}
+const watch = (...options: string[]) =>
+  start(["watch", "test-list", ...options], { env: { PROBELAB_API: "" } });
 
 describe("probelab watch test-list", () => {
   it.each([
@@ -37,7 +26,7 @@ describe("probelab watch test-list", () => {
       statsd.on("message", (message) => void gauges.push(message.toString()));
       statsd.bind(0, "127.0.0.1");
       await once(statsd, "listening");
-      const { child, said, code } = watch(
+      const { child, said, ended } = watch(
         ...["--country", country, "--every", "1s", "--base-url", server.base("changing")],
         ...["--statsd", `127.0.0.1:${statsd.address().port}`],
       );
@@ -52,7 +41,7 @@ describe("probelab watch test-list", () => {
           .toBeGreaterThanOrEqual(2);
         await expect.poll(() => gauges.length).toBeGreaterThanOrEqual(2);
         child.kill(signal);
-        expect(await code).toBe(0);
+        expect((await ended).code).toBe(0);
       } finally {
         child.kill("SIGKILL");
         statsd.close();
@@ -70,12 +59,12 @@ describe("probelab watch test-list", () => {
   );
 
   it("ends at once in the middle of a poll", async () => {
-    const { child, said, code } = watch("--country", "IT", "--base-url", server.base("silent"));
+    const { child, said, ended } = watch("--country", "IT", "--base-url", server.base("silent"));
     await expect
       .poll(async () => Object.keys(await server.asked()), { timeout: 60_000 })
       .toContain("silent /api/v1/test-list/urls?country_code=IT&debug=True");
     child.kill("SIGINT");
-    expect(await code).toBe(0);
+    expect((await ended).code).toBe(0);
     expect(said.err).toBe("");
   });
 
@@ -87,8 +76,8 @@ describe("probelab watch test-list", () => {
     [["--country", "IT"], "Can't fetch a test list from nowhere: pass the API's address"],
     [["--country", "IT", "--base-url", "http://127.0.0.1:9", "--statsd", "a b"], "write host:port"],
   ])("refuses %j", async (options, message) => {
-    const { said, code } = watch(...options);
-    expect(await code).toBe(1);
+    const { said, ended } = watch(...options);
+    expect((await ended).code).toBe(1);
     expect(said.err).toContain(message);
   });
 });

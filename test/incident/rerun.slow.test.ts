@@ -1,17 +1,14 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { between, chart, connect, count, explain, postmortem, table } from "../../src/index.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { runSqlFile } from "../support/clickhouse-client.js";
+import { probelab } from "../support/command.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 
-const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const range = between("2026-04-01", "2026-05-01");
 
 let directory: TemporaryDirectory;
@@ -70,19 +67,10 @@ beforeAll(async () => {
 
 afterAll(() => directory[Symbol.asyncDispose]());
 
-async function ended(program: string, ...given: string[]) {
-  const env = { ...process.env, PROBELAB_MEASUREMENTS: source, PROBELAB_LOGS: source };
-  try {
-    const { stdout, stderr } = await promisify(execFile)(program, given, { env });
-    return { code: 0, out: stdout, err: stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, out: stdout, err: stderr };
-  }
-}
-
 const verify = (...given: string[]) =>
-  ended(process.execPath, COMMAND, "postmortem", "verify", ...given);
+  probelab(["postmortem", "verify", ...given], {
+    env: { PROBELAB_MEASUREMENTS: source, PROBELAB_LOGS: source },
+  });
 
 test("verify needs no database; --rerun --yes shows the SQL and finds every value as it was", async () => {
   const [alone, { code, out, err }] = await Promise.all([

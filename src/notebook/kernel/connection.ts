@@ -15,14 +15,11 @@ export interface ConnectionInfo {
 
 export type Channel = "shell" | "control";
 
-export interface Header {
+/** The header of a message; replies repeat it whole. */
+export type Header = Readonly<Record<string, unknown>> & {
   readonly msg_id: string;
   readonly msg_type: string;
-  readonly session: string;
-  readonly username: string;
-  readonly date: string;
-  readonly version: string;
-}
+};
 
 /** A message of Jupyter's protocol, as it came from a frontend. */
 export interface Message {
@@ -56,11 +53,9 @@ export class Wire {
     if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
       throw new Error("its signature is wrong");
     }
-    return {
-      identities: frames.slice(0, start),
-      header: objectIn(header) as unknown as Header,
-      content: objectIn(content),
-    };
+    const read = objectIn(header);
+    if (!isHeader(read)) throw new Error("its header names no message");
+    return { identities: frames.slice(0, start), header: read, content: objectIn(content) };
   }
 
   /** @param parent of the message that this one answers @param identities of a frontend, or a topic */
@@ -90,6 +85,10 @@ export class Wire {
     for (const part of parts) hmac.update(part);
     return hmac.digest("hex");
   }
+}
+
+function isHeader(value: Readonly<Record<string, unknown>>): value is Header {
+  return typeof value["msg_id"] === "string" && typeof value["msg_type"] === "string";
 }
 
 function objectIn(frame: Buffer): Record<string, unknown> {
