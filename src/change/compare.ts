@@ -17,7 +17,7 @@ import {
 } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
-import { flowCauses } from "./flow-causes.js";
+import { flowCauses } from "./explain-flow.js";
 import { changeText, periodText, signedPercent, valueText } from "./words.js";
 
 /** What `compare` takes. */
