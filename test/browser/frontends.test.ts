@@ -4,39 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import type { MimeBundle } from "../../src/base/mime-bundle.js";
-import { chart } from "../../src/index.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
-import { versionSummary, weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 import { jupyterEnvironment } from "../jupyter/jupyter.js";
 import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { CHARTS } from "./charts.js";
 import { frontends, isThere, OpenFrontend } from "./frontend.js";
 
 const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
-
-const annotations = [
-  chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released"),
-  chart.annotation("2026-03-24", "alarm"),
-];
-const CHARTS = [
-  chart.area(weeklyCounts(), { annotations }),
-  chart.line(weeklyDurations(), { y: "q50", annotations }),
-  chart.bar(weeklyCounts()),
-  chart.bar(versionSummary()),
-  chart.dot(weeklyDurations(), { y: "q10" }),
-  chart.vegaLite(weeklyCounts(), {
-    mark: "rect",
-    encoding: {
-      x: { field: "t", timeUnit: "utcyearmonthdate", type: "ordinal" },
-      y: { field: "software_version", type: "nominal" },
-      color: { field: "measurements", type: "quantitative" },
-    },
-  }),
-  chart.line(weeklyCounts().with(weeklyCounts().table.slice(0, 0))),
-  chart.line(weeklyCounts(), { facet: "software_version" }),
-  chart.bar(weeklyCounts(), { facet: "software_version", scales: "own" }),
-  chart.explore(weeklyCounts()),
-];
 
 const chartCells = (data: string) => [
   { markdown: "# A chart" },

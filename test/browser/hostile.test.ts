@@ -123,31 +123,6 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
     expect(seen).toEqual([]);
   });
 
-  test("links that are no web addresses lead nowhere when they are pressed", async () => {
-    const texts = PAYLOADS.filter((text) => text.length < 1_000 && !/^https?:/.test(text));
-    const linked = chart.vegaLite(counts(texts), {
-      width: 2_000,
-      height: 60,
-      mark: { type: "point", size: 40, filled: true },
-      encoding: {
-        x: { field: "n", type: "quantitative", scale: { domain: [0, texts.length + 2] } },
-        href: { field: "software_version" },
-      },
-    });
-    const { page, seen } = await browser.open(await chartPage([linked]), "links.html", {
-      viewport: { width: 2_300, height: 700 },
-    });
-    await drawnFigures(page);
-    const points = page.locator(".probelab-drawing .mark-symbol.role-mark path");
-    expect(await points.count()).toBe(texts.length);
-    for (const box of await page.evaluate<{ x: number; y: number }[]>(
-      "[...document.querySelectorAll('.probelab-drawing .mark-symbol.role-mark path')].map((path) => { const { x, y, width, height } = path.getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }; })",
-    )) {
-      await page.mouse.click(box.x, box.y);
-    }
-    expect(seen).toEqual([]);
-  });
-
   test("as names in a page: columns, titles, marks, SQL, parameters, notes", async () => {
     const charts = namedCharts;
     const { page, seen } = await browser.open(await chartPage(charts, { title: usable.join(" ") }));

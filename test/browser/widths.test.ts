@@ -3,14 +3,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chart } from "../../src/index.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
 import type { Notebook } from "../../src/notebook/notebook-file.js";
 import { notebookPage } from "../../src/notebook/notebook-page.js";
 import { jsonScript } from "../../src/render/page/figures.js";
 import { chartPage } from "../../src/render/page/page.js";
-import { exploreCells } from "../chart/support/explore-cells.js";
-import { versionSummary, weeklyCounts } from "../chart/support/sample-results.js";
+import { CHARTS } from "./charts.js";
 import {
   browserMissing,
   drawnFigures,
@@ -21,13 +19,6 @@ import {
 
 const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
 
-const CHARTS = [
-  chart.line(weeklyCounts(), { facet: "software_version" }),
-  chart.bar(weeklyCounts(), { facet: "software_version", scales: "own" }),
-  chart.explore(exploreCells()),
-  chart.area(weeklyCounts()),
-  chart.bar(versionSummary()),
-];
 const bundles = () => Promise.all(CHARTS.map((one) => mimeBundle(one)));
 
 /** The page of a run whose cells show the charts. */

@@ -1,6 +1,13 @@
 import { buckets } from "../../../src/time/bucket.js";
 import type { Result, Value } from "../../../src/index.js";
-import { RANGE, VERSIONS, generator, incompleteOf, makeResult } from "./sample-results.js";
+import {
+  columnsOf,
+  RANGE,
+  VERSIONS,
+  generator,
+  incompleteOf,
+  makeResult,
+} from "./sample-results.js";
 
 const COUNTRIES = ["IT", "DE", "RU", "IR", "BR", "US", "CN", null, "other"];
 const TESTS = ["web_connectivity", "whatsapp", "telegram", "ndt", ""];
@@ -13,43 +20,31 @@ export function exploreCells({ share = false } = {}): Result {
   const every = "week";
   const random = generator(3);
   const steps = buckets(RANGE, every);
-  const columns: Record<string, Value[]> = {
-    t: [],
-    software_version: [],
-    probe_cc: [],
-    test_name: [],
-    ...(share ? { part: [], whole: [], share: [] } : { measurements: [] }),
-  };
+  const rows: Record<string, Value>[] = [];
   for (const [step, { start, complete }] of steps.entries()) {
     if (start.getTime() === Date.UTC(2026, 2, 9)) continue;
-    for (const [v, version] of VERSIONS.entries()) {
+    for (const [v, software_version] of VERSIONS.entries()) {
       const age = (13 * step) / steps.length - 2 * v + 2;
       if (age < 0) continue;
-      for (const [c, country] of COUNTRIES.entries()) {
-        for (const [n, test] of TESTS.entries()) {
-          const falls = country === "RU" && start >= new Date("2026-04-06") ? 0.2 : 1;
+      for (const [c, probe_cc] of COUNTRIES.entries()) {
+        for (const [n, test_name] of TESTS.entries()) {
+          const falls = probe_cc === "RU" && start >= new Date("2026-04-06") ? 0.2 : 1;
           const uptake = 1 / (1 + Math.exp(2 - age)) / (1 + Math.exp(age - 5));
           const size = (9000 * uptake * falls * (complete ? 1 : 0.4)) / (1 + c) / (1 + n);
           const many = Math.round(size * (0.8 + 0.4 * random()));
           if (many === 0) continue;
-          columns["t"]!.push(start);
-          columns["software_version"]!.push(version);
-          columns["probe_cc"]!.push(country);
-          columns["test_name"]!.push(test);
-          if (!share) columns["measurements"]!.push(many);
-          else {
-            const part = Math.round(many * (country === "IR" ? 0.4 : 0.03));
-            columns["part"]!.push(part);
-            columns["whole"]!.push(many);
-            columns["share"]!.push(part / many);
-          }
+          const part = Math.round(many * (probe_cc === "IR" ? 0.4 : 0.03));
+          const amounts = share
+            ? { part, whole: many, share: part / many }
+            : { measurements: many };
+          rows.push({ t: start, software_version, probe_cc, test_name, ...amounts });
         }
       }
     }
   }
   const flow = { unit: "measurements", additive: true, missing: "zero" } as const;
   return makeResult(
-    columns,
+    columnsOf(rows),
     {
       time: { name: "t", every, incomplete: incompleteOf(RANGE, every) },
       dimensions: [

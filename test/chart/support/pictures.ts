@@ -3,8 +3,12 @@ import { buckets } from "../../../src/time/bucket.js";
 import { forgetLook } from "../../../src/chart/series.js";
 import { exploreCells } from "./explore-cells.js";
 import {
+  columnsOf,
+  counted,
   generator,
+  incompleteOf,
   makeResult,
+  single,
   versionSummary,
   weeklyCounts,
   weeklyDurations,
@@ -95,16 +99,12 @@ export const PICTURES = {
 function tests() {
   const names = ["web_connectivity", "http_invalid_request_line", "psiphon", "tor", "other"];
   const runs = [90, 400, 2_000, 220, 1_200];
+  const [low, high] = [-2, 2].map((by) => runs.map((n) => n + by * Math.sqrt(n)));
   return makeResult(
-    {
-      test_name: names,
-      runs,
-      low: runs.map((n) => n - 2 * Math.sqrt(n)),
-      high: runs.map((n) => n + 2 * Math.sqrt(n)),
-    },
+    { test_name: names, runs, low: low!, high: high! },
     {
       dimensions: [{ name: "test_name", order: names, other: "other" }],
-      measures: [{ name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" }],
+      measures: [counted("runs", "Runs")],
     },
   );
 }
@@ -112,35 +112,22 @@ function tests() {
 /** What `lab.runs.histogram` gives of run durations, those of a program twice as long as the other's. */
 function spread(programs: readonly string[]) {
   const edges = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
-  const rows = programs.flatMap((name, which) =>
+  const several = programs.length > 1;
+  const rows = programs.flatMap((software_name, which) =>
     edges.slice(1).map((to, at) => {
       const far = (at - 6 - 2 * which) / 2;
-      return {
-        from: edges[at]!,
-        to,
-        name,
-        runs: Math.round(900 * Math.exp(-far * far)) + (at === 0 ? 300 : 0),
-      };
+      const runs = Math.round(900 * Math.exp(-far * far)) + (at === 0 ? 300 : 0);
+      return { from: edges[at]!, to, ...(several && { software_name }), runs };
     }),
   );
-  const end = (name: string) =>
-    ({ name, label: `Run duration, ${name}`, unit: "s", additive: false, missing: "gap" }) as const;
-  const several = programs.length > 1;
-  return makeResult(
-    {
-      from: rows.map(({ from }) => from),
-      to: rows.map(({ to }) => to),
-      ...(several && { software_name: rows.map(({ name }) => name) }),
-      runs: rows.map(({ runs }) => runs),
-    },
-    {
-      dimensions: several ? [{ name: "software_name", order: programs }] : [],
-      measures: [
-        ...[end("from"), end("to")],
-        { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero", main: true },
-      ],
-    },
-  );
+  return makeResult(columnsOf(rows), {
+    dimensions: several ? [{ name: "software_name", order: programs }] : [],
+    measures: [
+      single("from", "Run duration, from"),
+      single("to", "Run duration, to"),
+      { ...counted("runs", "Runs"), main: true },
+    ],
+  });
 }
 
 /** Weekdays by hour, one cell of them unknown. */
@@ -148,66 +135,43 @@ function hours() {
   const random = generator(4);
   const days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
   const clock = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
-  const rows = days.flatMap((day, at) =>
-    clock.map((hour, index) => {
+  const rows = days.flatMap((weekday, at) =>
+    clock.map((hour_of_day, index) => {
       const level = 1 + Math.sin(((index - 6) / 12) * Math.PI);
-      return {
-        day,
-        hour,
-        n: Math.round(1_000 * level * (at > 4 ? 0.5 : 1) * (0.8 + random() / 2)),
-      };
+      const size = 1_000 * level * (at > 4 ? 0.5 : 1) * (0.8 + random() / 2);
+      return { weekday, hour_of_day, measurements: Math.round(size) };
     }),
   );
-  const known = rows.filter((_, index) => index !== 30);
-  return makeResult(
-    {
-      weekday: known.map(({ day }) => day),
-      hour_of_day: known.map(({ hour }) => hour),
-      measurements: known.map(({ n }) => n),
-    },
-    {
-      dimensions: [
-        { name: "weekday", order: days, ordered: true },
-        { name: "hour_of_day", order: clock, ordered: true },
-      ],
-      measures: [
-        {
-          name: "measurements",
-          label: "Measurements",
-          unit: "measurements",
-          additive: true,
-          missing: "gap",
-        },
-      ],
-    },
-  );
+  return makeResult(columnsOf(rows.filter((_, index) => index !== 30)), {
+    dimensions: [
+      { name: "weekday", order: days, ordered: true },
+      { name: "hour_of_day", order: clock, ordered: true },
+    ],
+    measures: [{ ...counted("measurements", "Measurements"), missing: "gap" }],
+  });
 }
 
 /** Days of a median, most of them unknown, the last not over. */
 function gaps() {
   const random = generator(17);
-  const days = buckets(between("2026-03-01", "2026-03-22T12:00"), "day");
+  const range = between("2026-03-01", "2026-03-22T12:00");
   const known = [0, 3, 4, 5, 9, 12, 13, 16, 21];
+  const rows = buckets(range, "day").map(({ start }, index) => ({
+    t: start,
+    q50: known.includes(index) ? 300 + 300 * random() : null,
+  }));
   return makeResult(
+    columnsOf(rows),
     {
-      t: days.map(({ start }) => start),
-      q50: days.map((_, index) => (known.includes(index) ? 300 + 300 * random() : null)),
-    },
-    {
-      time: {
-        name: "t",
-        every: "day",
-        incomplete: days.filter(({ complete }) => !complete).map(({ start }) => start),
-      },
+      time: { name: "t", every: "day", incomplete: incompleteOf(range, "day") },
       dimensions: [],
-      measures: [
-        { name: "q50", label: "Run duration", unit: "s", additive: false, missing: "gap" },
-      ],
+      measures: [single("q50", "Run duration")],
     },
-    { range: between("2026-03-01", "2026-03-22T12:00") },
+    { range },
   );
 }
 
+/** Lines of four hosts, one of them with a gap. */
 function dense() {
   const random = generator(3);
   const levels = [30, 35, 40, 45];
@@ -215,15 +179,8 @@ function dense() {
     const host = index % 4;
     levels[host] = (levels[host] ?? 0) + random() - 0.5;
     const known = host !== 2 || index < 1_000 || index > 1_600;
-    return {
-      at: new Date(Date.UTC(2026, 1, 1) + Math.floor(index / 4) * 72e5),
-      host,
-      load: known ? levels[host] : null,
-    };
+    const at = new Date(Date.UTC(2026, 1, 1) + Math.floor(index / 4) * 72e5);
+    return { at, host: `host-${host}`, load: known ? levels[host] : null };
   });
-  return makeResult({
-    at: rows.map(({ at }) => at),
-    host: rows.map(({ host }) => `host-${host}`),
-    load: rows.map(({ load }) => load),
-  });
+  return makeResult(columnsOf(rows));
 }

@@ -7,7 +7,7 @@ import {
   type TimeRange,
   type Value,
 } from "../../../src/index.js";
-import type { ResultColumns } from "../../../src/result/origin.js";
+import type { MeasureColumn, ResultColumns } from "../../../src/result/origin.js";
 import { buckets } from "../../../src/time/bucket.js";
 
 export const RANGE = between("2026-02-01", "2026-05-01");
@@ -36,6 +36,24 @@ export function makeResult(
   });
 }
 
+/** The columns of rows, of which each has the same. */
+export function columnsOf(
+  rows: readonly Readonly<Record<string, Value>>[],
+): Record<string, Value[]> {
+  const names = Object.keys(rows[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]));
+}
+
+/** A count, whose unit is its name. */
+export function counted(name: string, label: string): MeasureColumn {
+  return { name, label, unit: name, additive: true, missing: "zero" };
+}
+
+/** A measure whose values can't be added up. */
+export function single(name: string, label: string, unit = "s"): MeasureColumn {
+  return { name, label, unit, additive: false, missing: "gap" };
+}
+
 /** What `lab.measurements.counts({ by: "software_version", every: "week", top: 6 })` gives. */
 export function weeklyCounts(
   options: {
@@ -55,31 +73,16 @@ export function weeklyCounts(
       const uptake = version === "other" ? 0.3 : 1 / (1 + Math.exp(-(step - born) / 1.2));
       const decay = version === "other" ? 1 : Math.exp(-Math.max(0, step - born - 3) / 3);
       const part = complete ? 1 : 0.45;
-      return {
-        t: start,
-        software_version: version,
-        measurements: Math.round(42_000 * uptake * decay * part * (0.9 + 0.2 * random())),
-      };
+      const measurements = Math.round(42_000 * uptake * decay * part * (0.9 + 0.2 * random()));
+      return { t: start, software_version: version, measurements };
     }),
   );
   return makeResult(
-    {
-      t: rows.map(({ t }) => t),
-      software_version: rows.map((row) => row.software_version),
-      measurements: rows.map(({ measurements }) => measurements),
-    },
+    columnsOf(rows),
     {
       time: { name: "t", every, incomplete: incompleteOf(range, every) },
       dimensions: [{ name: "software_version", order: names, ...(other && { other: "other" }) }],
-      measures: [
-        {
-          name: "measurements",
-          label: "Measurements",
-          unit: "measurements",
-          additive: true,
-          missing: "zero",
-        },
-      ],
+      measures: [counted("measurements", "Measurements")],
     },
     {
       range,
@@ -91,9 +94,8 @@ export function weeklyCounts(
 /** What `lab.measurements.runDurations({ by: "software_version", every: "week" })` gives. */
 export function weeklyDurations(options: { range?: TimeRange } = {}): Result {
   const { range = RANGE } = options;
-  const steps = buckets(range, "week");
   const random = generator(11);
-  const rows = steps.flatMap(({ start }, step) =>
+  const rows = buckets(range, "week").flatMap(({ start }, step) =>
     VERSIONS.map((version, index) => {
       const known = step >= index * 2 - 2 && !(index === 1 && step === 6);
       const median = (index >= 4 ? 210 : 640) * (0.94 + 0.12 * random());
@@ -108,40 +110,17 @@ export function weeklyDurations(options: { range?: TimeRange } = {}): Result {
       };
     }),
   );
-  const column = (name: keyof (typeof rows)[number]): Value[] => rows.map((row) => row[name]);
-  const duration = (name: string, label: string) =>
-    ({
-      name,
-      label: `Run duration, ${label}`,
-      unit: "s",
-      additive: false,
-      missing: "gap",
-    }) as const;
   return makeResult(
-    {
-      t: column("t"),
-      software_version: column("software_version"),
-      runs: column("runs"),
-      q10: column("q10"),
-      q50: column("q50"),
-      q90: column("q90"),
-      single: column("single"),
-    },
+    columnsOf(rows),
     {
       time: { name: "t", every: "week", incomplete: incompleteOf(range, "week") },
       dimensions: [{ name: "software_version", order: VERSIONS }],
       measures: [
-        { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" },
-        duration("q10", "10 %"),
-        duration("q50", "median"),
-        duration("q90", "90 %"),
-        {
-          name: "single",
-          label: "Runs of a single measurement",
-          unit: "share",
-          additive: false,
-          missing: "gap",
-        },
+        counted("runs", "Runs"),
+        single("q10", "Run duration, 10 %"),
+        single("q50", "Run duration, median"),
+        single("q90", "Run duration, 90 %"),
+        single("single", "Runs of a single measurement", "share"),
       ],
     },
     { range },
@@ -162,22 +141,10 @@ export function versionSummary(versions: readonly (string | null)[] = VERSIONS):
     {
       dimensions: [{ name: "software_version", order: versions }],
       measures: [
-        { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" },
-        { name: "q50", label: "Run duration, median", unit: "s", additive: false, missing: "gap" },
-        {
-          name: "per_measurement",
-          label: "Seconds per measurement, median",
-          unit: "s",
-          additive: false,
-          missing: "gap",
-        },
-        {
-          name: "single",
-          label: "Runs of a single measurement",
-          unit: "share",
-          additive: false,
-          missing: "gap",
-        },
+        counted("runs", "Runs"),
+        single("q50", "Run duration, median"),
+        single("per_measurement", "Seconds per measurement, median"),
+        single("single", "Runs of a single measurement", "share"),
       ],
     },
   );

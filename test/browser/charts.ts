@@ -1,0 +1,12 @@
+import { chart } from "../../src/index.js";
+import { exploreCells } from "../chart/support/explore-cells.js";
+import { versionSummary, weeklyCounts } from "../chart/support/sample-results.js";
+
+/** Charts whose widths follow their place: panels, linked views, one plot, a few bars. */
+export const CHARTS = [
+  chart.line(weeklyCounts(), { facet: "software_version" }),
+  chart.bar(weeklyCounts(), { facet: "software_version", scales: "own" }),
+  chart.explore(exploreCells()),
+  chart.area(weeklyCounts()),
+  chart.bar(versionSummary()),
+];
