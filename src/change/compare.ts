@@ -17,7 +17,7 @@ import {
 } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
-import { flowCauses } from "./flow-causes.js";
+import { flowCauses } from "./explain-flow.js";
 import { changeText, periodText, signedPercent, valueText } from "./words.js";
 
 /** What `compare` takes. */
@@ -153,7 +153,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
     );
   const further =
     outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
-  const what = `${label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}`;
+  const what = `${label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
   const sentence =
     cells.before.length === 0
       ? "I can't compare the two ranges, because neither holds a row."

@@ -14,6 +14,8 @@ export interface CountLeaves extends Leaves {
   readonly ratio: number;
   /** Whether runs are counted, which scatter less than rows, as rows come in runs. */
   readonly runs?: boolean;
+  /** The dimension of versions: users move between them, which is no wandering. */
+  readonly versions?: number;
   /** What was to be expected in place of `before`, learned from leaves that aren't out; the same sum. */
   readonly expect?: (out: Uint8Array) => Float64Array;
 }
@@ -112,7 +114,7 @@ interface Moved {
 }
 
 function countScore(
-  { sizes, codes }: CountLeaves,
+  { sizes, codes, versions }: CountLeaves,
   cuboids: readonly Cuboid[],
   { change, weight, fixed, out }: Moved,
 ): Score {
@@ -135,10 +137,18 @@ function countScore(
       return rest > LEAST_REST * ordinary ? bounded((shifted - by[code]!) / rest) : common;
     };
   };
+  const wander = sizes.map((size, at) =>
+    at === versions
+      ? 0
+      : wanderOf(sumsIn(codes[at]!, nearWeight, size), sumsIn(codes[at]!, nearMoved, size)),
+  );
   return {
     columns: [weight, moved],
     best(at, [w, s], above) {
       const cuboid = cuboids[at]!;
+      // Of combinations of three the value's own wandering is a small part of what stands out.
+      const named = cuboid.dimensions.length <= 2 ? cuboid.dimensions : [];
+      const wide = named.reduce((sum, dimension) => sum + wander[dimension]!, 0);
       const common = beside(cuboid);
       const price = priceOf(cuboids.length, cuboid.groups);
       let bar = 2 * (price + above);
@@ -149,7 +159,8 @@ function countScore(
         if (weight < 1e-3) continue;
         const own = s![one]! - common(one) * weight;
         if (Math.abs(own) <= USUAL * weight) continue;
-        const ratio = ((own * own) / weight) * vanishing(s![one]! / weight);
+        const ratio =
+          ((own * own) / (weight + wide * weight * weight)) * vanishing(s![one]! / weight);
         if (ratio <= bar) continue;
         bar = ratio * (1 + 1e-9);
         best = one;
@@ -161,6 +172,31 @@ function countScore(
       shifted -= sumOver(nearMoved, leaves);
     },
   };
+}
+
+/** Fewer values don't tell how values of a dimension wander. */
+const LEAST_VALUES = 20;
+
+/**
+ * Variance of the changes of a dimension's values beyond what the noise of their leaves makes of them:
+ * where networks wander by a tenth, one that moved by a fifth is nothing. The one by which the median
+ * of squared standard errors is that of a chi-squared.
+ */
+function wanderOf(weight: Float64Array, moved: Float64Array): number {
+  const known = weight.filter((w) => w > 0);
+  if (known.length < LEAST_VALUES) return 0;
+  const means = moved.map((sum, at) => sum / weight[at]!).filter((mean) => Number.isFinite(mean));
+  const centre = median(means);
+  const squares = (variance: number) =>
+    median(known.map((w, at) => (means[at]! - centre) ** 2 / (1 / w + variance))) / CHI_SQUARED;
+  let [low, high] = [0, 1];
+  if (squares(0) <= 1 + 4 / Math.sqrt(known.length)) return 0;
+  for (let step = 0; step < 20; step += 1) {
+    const middle = (low + high) / 2;
+    if (squares(middle) > 1) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 /**

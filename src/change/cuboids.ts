@@ -204,3 +204,13 @@ export function leavesBy(
   }
   return groups;
 }
+
+/** The leaves, of so many, that none of these has. */
+export function without(
+  many: number,
+  named: readonly { readonly leaves: readonly number[] }[],
+): number[] {
+  const out = new Uint8Array(many);
+  for (const { leaves } of named) for (const leaf of leaves) out[leaf] = 1;
+  return Array.from(out.keys()).filter((leaf) => out[leaf] === 0);
+}

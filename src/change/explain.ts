@@ -1,6 +1,5 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { count, type Measure } from "../query/measure.js";
-import { CONFIDENCES } from "../query/wilson.js";
 import type { Where } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
@@ -12,21 +11,22 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
+import { flowAccount, type Account, type Part } from "./explain-flow.js";
+import { rateAccount } from "./explain-rate.js";
 import type { Finding } from "./finding.js";
-import { flowCauses } from "./flow-causes.js";
-import { rateCauses } from "./rate-causes.js";
-import { moves, namedRows, upgrade, withMissing, type Move } from "./releases.js";
-import { runSizes } from "./run-sizes.js";
+import { withMissing, type Move } from "./releases.js";
+import { USUAL } from "./thresholds.js";
 import {
-  explainSentence,
-  mixSentence,
-  releaseRateSentence,
-  releaseSentence,
-  runSizeSentence,
-} from "./explain-words.js";
-import { CERTAIN, LEAST_REST, MOST_TOLD, USUAL, WHOLE } from "./thresholds.js";
-import { amount, elementText, percent, type CauseValue } from "./words.js";
+  amount,
+  changeText,
+  elementText,
+  furtherText,
+  percent,
+  periodText,
+  signedPercent,
+  valueText,
+  type CauseValue,
+} from "./words.js";
 
 /** What `explain` takes. */
 export interface ExplainOptions {
@@ -71,13 +71,6 @@ export interface Cause {
   readonly mix?: number;
   /** What happened, where more is known than how much: "app 3.10.0 ends its runs early: …" */
   readonly sentence?: string;
-  /** Of a release whose runs hold another number of measurements than before: measurements a run. */
-  readonly perRun?: {
-    readonly now: number;
-    /** Of the release before it (of all others where there is none), in the same tests. */
-    readonly before: number;
-    readonly previous: string | null;
-  };
 }
 
 /** The answer of `explain`. */
@@ -96,7 +89,8 @@ export interface Explanation extends Finding {
 
 const OPTIONS = ["measure", "before", "after", "dimensions", "where", "signal"];
 const ACTION = "explain a change";
-const NORMAL_95 = CONFIDENCES[0.95];
+/** Causes, and moves, that the sentence names beside those with a sentence of their own. */
+const MOST_LISTED = 3;
 
 /**
  * Tells which values of which dimensions, and which combinations of them, account for the change of a
@@ -136,246 +130,30 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
 /** Explains cells that were asked: what {@link explain} does after its two scans. */
 export function explainCells(given: ChangeCells): Explanation {
   const cells = withMissing(given);
-  return cells.kind === "flow" ? explainFlow(cells) : explainRate(cells);
-}
-
-/** Rows that a cause is of, and what is known of them besides. */
-interface Rows extends Pick<Cause, "where" | "perRun"> {
-  readonly leaves: readonly number[];
-  /** Whether some rows of its values are of a cause before it. */
-  readonly rest?: boolean;
-  /** In a sentence of its own, with its part of the whole's change. */
-  readonly sentence?: (cause: Cause) => string | undefined;
-}
-
-interface Amounts {
-  readonly before: number | null;
-  readonly after: number | null;
-  readonly change: number;
-  /** Half of its 95 % interval. */
-  readonly half: number;
-}
-
-/** One cause, of whatever measure. @param whole the change of the whole. */
-function causeOf(rows: Rows, { half, ...amounts }: Amounts, whole: number): Cause {
-  const { where, perRun } = rows;
-  const { change } = amounts;
-  const cause: Cause = {
-    where,
-    text: `${rows.rest === true ? "the rest of " : ""}${elementText(where)}`,
-    ...amounts,
-    low: change - half,
-    high: change + half,
-    part: whole === 0 ? null : change / whole,
-    ...(perRun && { perRun }),
-  };
-  const sentence = rows.sentence?.(cause);
-  return sentence === undefined ? cause : { ...cause, sentence };
-}
-
-function explainFlow(cells: ChangeCells): Explanation {
-  const cuboids = cuboidsOf(cells.leaves);
-  // What is left to explain is what would have come, had all runs held what was to be expected.
-  const { causes: sizes, after } = runSizes(cells, cuboids);
-  const { causes: found, expected, alike, variance } = flowCauses({ ...cells, after }, cuboids);
-  const was = sumOver(cells.before) * cells.ratio;
-  const is = sumOver(cells.after);
-  const held = sizes.map((size): Cause => {
-    const [had, has] = [sumOver(after, size.leaves), sumOver(cells.after, size.leaves)];
-    const amounts = { before: had, after: has, change: has - had, half: size.half };
-    const rows = {
-      ...size,
-      perRun: { now: size.holds, before: size.held, previous: size.release?.previous ?? null },
-      sentence: ({ part }: Cause) => runSizeSentence(size, part, is < was ? "drop" : "rise"),
-    };
-    return causeOf(rows, amounts, is - was);
+  const account = cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells);
+  const { before, after, moves, notes, remarks } = account;
+  const whole = account.rest.change + account.parts.reduce((sum, { change }) => sum + change, 0);
+  const causeOf = ({ leaves: _, half, rest: isRest, sentence, ...part }: Part): Cause => ({
+    ...part,
+    text: `${isRest === true ? "the rest of " : ""}${elementText(part.where)}`,
+    low: part.change - half,
+    high: part.change + half,
+    part: whole === 0 ? null : part.change / whole,
+    ...(sentence !== undefined && { sentence }),
   });
-  const flow = (rows: Rows): Cause => {
-    const had = sumOver(expected, rows.leaves) * cells.ratio;
-    const has = sumOver(after, rows.leaves);
-    const half = NORMAL_95 * Math.sqrt(sumOver(variance, rows.leaves));
-    return causeOf(rows, { before: had, after: has, change: has - had, half }, is - was);
-  };
-  // The most certain come first; what came as it was is no cause, but beside what all others did.
-  const named = found
-    .map((cause) => ({
-      leaves: cause.leaves,
-      cause: flow({ ...cause, sentence: (own) => releaseSentence(cells, own, cause) }),
-    }))
-    .filter(({ cause: { before, after, change } }) => {
-      return alike || Math.abs(change) > (USUAL * (before! + after!)) / 2;
-    })
-    .slice(0, MOST_TOLD);
-  const causes = [...held, ...named.map(({ cause }) => cause)];
-  const rest = without(after.length, named);
-  if (alike) {
-    causes.push(flow({ where: {}, leaves: rest }));
-    causes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
-  }
-  // A move isn't told as harmless beside a loss that it carries.
-  const guilty = causes.map(({ where }) => where["software_name"]);
-  return explanation(cells, {
-    before: was,
-    after: is,
-    causes,
-    rest: flow({ where: {}, leaves: alike ? [] : rest }),
-    moves: moves(cells).filter(({ program }) => !guilty.includes(program ?? undefined)),
-    remarks: causes.length === 0 ? tooFew(cells, variance) : [],
-  });
-}
-
-/** What would have to change to be seen, where that is a fair part of all rows. */
-function tooFew(cells: ChangeCells, variance: Float64Array): string[] {
-  const all = (sumOver(cells.before) * cells.ratio + sumOver(cells.after)) / 2;
-  const least = CERTAIN * Math.sqrt(sumOver(variance));
-  return all > 0 && least > WHOLE * all
-    ? [
-        `These rows can't tell more: a change of the whole of less than ${amount(Math.round(least), "")} ${cells.unit} (${percent(least / all)}) would not show.`,
-      ]
-    : [];
-}
-
-function explainRate(given: ChangeCells): Explanation {
-  // What was to be expected of each release, as users went from one to the next with what they had.
-  const moved = upgrade(given, given);
-  const cells = { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
-  const { before, after, partBefore, partAfter, variance, quantile } = cells;
-  const { causes: found } = rateCauses({
-    ...cells.leaves,
-    allBefore: before,
-    partBefore,
-    allAfter: after,
-    partAfter,
-    ...(variance !== undefined && {
-      spreadBefore: before.map((n) => n * variance),
-      spreadAfter: after.map((n) => n * variance),
-    }),
-  });
-  const all = rateOf(cells);
-  const whole = all.r1 - all.r0;
-  // A quantile moves as the share above its middle does, turned into its own unit.
-  const scale =
-    quantile === undefined || whole === 0 ? 1 : (quantile.after - quantile.before) / whole;
-  const spread = (rate: number) => variance ?? Math.max(0, rate * (1 - rate));
-  const rateCause = (rows: Rows): Cause => {
-    const own = rateOf(cells, rows.leaves);
-    const { n0, n1 } = own;
-    const w0 = all.n0 > 0 ? n0 / all.n0 : 0;
-    const w1 = all.n1 > 0 ? n1 / all.n1 : 0;
-    // A part without rows has the rate that it has on the other side: it changed by its weight alone.
-    const r0 = n0 > 0 ? own.r0 : n1 > 0 ? own.r1 : 0;
-    const r1 = n1 > 0 ? own.r1 : r0;
-    const mix = (w1 - w0) * ((r0 + r1) / 2 - (all.r0 + all.r1) / 2) * scale || 0;
-    const rate = ((w0 + w1) / 2) * (r1 - r0) * scale || 0;
-    const error = Math.sqrt(spread((r0 + r1) / 2) * (1 / Math.max(1, n0) + 1 / Math.max(1, n1)));
-    const half = n0 + n1 > 0 ? NORMAL_95 * ((w0 + w1) / 2) * error * Math.abs(scale) : 0;
-    const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
-    return { ...causeOf(rows, { ...ends, change: mix + rate, half }, whole * scale), rate, mix };
-  };
-  const asBefore = after.map((n, leaf) =>
-    before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
-  );
-  const named = found.map((each) => namedRows(cells, each, asBefore, partAfter));
-  const causes = named.map((rows) =>
-    rateCause({
-      ...rows,
-      sentence: (own) => releaseRateSentence(cells, own, rateOf(given, rows.leaves), all),
-    }),
-  );
-  const shifts = whole === 0 ? [] : mixes(given, all);
-  const remarks = shifts.flatMap(({ name, mix }) =>
-    (whole - mix) * whole < 0 && Math.abs(whole - mix) > LEAST_REST * Math.abs(whole)
-      ? [
-          `Within the values of ${name} it moved the other way: the whole follows from their mix (Simpson's paradox).`,
-        ]
-      : [],
-  );
-  const pooled = (all.r0 * all.n0 + all.r1 * all.n1) / (all.n0 + all.n1);
-  const error = Math.sqrt(spread(pooled) * (1 / all.n0 + 1 / all.n1));
-  const real = Math.abs(whole) > CERTAIN * error && Math.abs(whole) > USUAL * Math.abs(all.r0);
-  const [shift] = shifts;
-  const ends = quantile ?? {
-    before: all.n0 > 0 ? all.r0 : null,
-    after: all.n1 > 0 ? all.r1 : null,
-  };
-  let rest = without(before.length, named);
-  if (real && causes.length === 0 && shift !== undefined && shift.mix / whole > 0.5) {
-    causes.push(rateCause({ where: { [shift.name]: shift.value }, leaves: shift.leaves }));
-    remarks.unshift(mixSentence(cells, shift, shift.mix / whole));
-    rest = without(before.length, [shift]);
-  } else if (real && causes.length === 0) {
-    causes.push(rateCause({ where: {}, leaves: rest }));
-    rest = [];
-  }
-  return explanation(cells, {
-    before: ends.before,
-    after: ends.after,
-    causes,
-    rest: rateCause({ where: {}, leaves: rest }),
-    moves: [],
-    remarks,
-  });
-}
-
-/** Of each dimension, how much of a rate's change is the weights of its values; and the value with most of it. */
-function mixes(cells: ChangeCells, all: Rate) {
-  const middle = (all.r0 + all.r1) / 2;
-  const list = cells.names.map((name, at) => {
-    const parts = [...leavesBy(cells.leaves.codes[at]!)].map(([code, leaves]) => {
-      const { n0, n1, r0, r1 } = rateOf(cells, leaves);
-      const rate = ((n0 > 0 ? r0 : r1) + (n1 > 0 ? r1 : r0)) / 2;
-      const mix = n0 + n1 > 0 ? (n1 / all.n1 - n0 / all.n0) * (rate - middle) : 0;
-      const value = cells.values[at]![code]!;
-      return { value, leaves, mix, share0: n0 / all.n0, share1: n1 / all.n1, rate };
-    });
-    const most = parts.reduce((a, b) => (Math.abs(b.mix) > Math.abs(a.mix) ? b : a));
-    return { name, ...most, mix: parts.reduce((sum, part) => sum + part.mix, 0) };
-  });
-  const whole = all.r1 - all.r0;
-  return list.sort((a, b) => b.mix / whole - a.mix / whole);
-}
-
-/** Rows and rate, before and after. */
-export interface Rate {
-  readonly n0: number;
-  readonly n1: number;
-  readonly r0: number;
-  readonly r1: number;
-}
-
-/** Of some leaves, or of all. */
-function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
-  const [n0, n1] = [sumOver(cells.before, leaves), sumOver(cells.after, leaves)];
-  const [part0, part1] = [sumOver(cells.partBefore, leaves), sumOver(cells.partAfter, leaves)];
-  return { n0, n1, r0: part0 / n0, r1: part1 / n1 };
-}
-
-function without(many: number, named: readonly { readonly leaves: readonly number[] }[]): number[] {
-  const out = new Uint8Array(many);
-  for (const { leaves } of named) for (const leaf of leaves) out[leaf] = 1;
-  return Array.from(out.keys()).filter((leaf) => out[leaf] === 0);
-}
-
-/** What an explanation is made of. */
-export interface Explained extends Omit<Explanation, keyof Finding> {
-  readonly remarks: readonly string[];
-}
-
-function explanation(cells: ChangeCells, { remarks, ...explained }: Explained): Explanation {
-  const { causes, rest } = explained;
+  const causes = account.parts.map(causeOf);
+  const rest = causeOf(account.rest);
   const others = rest.before || rest.after ? [{ ...rest, text: "everything else" }] : [];
-  const notes = causes.some(({ perRun }) => perRun)
-    ? [
-        ...remarks,
-        "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.",
-      ]
-    : remarks;
   return {
     kind: "explain",
     found: causes.length > 0,
-    ...explained,
-    sentence: explainSentence(cells, { remarks, ...explained }),
-    result: causeResult(cells, [...causes, ...others], notes),
+    causes,
+    rest,
+    moves,
+    before,
+    after,
+    sentence: sentenceOf(cells, account, causes),
+    result: causeResult(cells, [...causes, ...others], [...remarks, ...notes]),
   };
 }
 
@@ -417,4 +195,65 @@ function causeResult(
 function shown(value: CauseValue | undefined): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === "string" ? value : value.map((text) => text ?? "(none)").join(" → ");
+}
+
+/** The whole's change, what is known of its causes, and what else there is to say. */
+function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause[]): string {
+  const { before, after, remarks } = account;
+  const what = `${cells.label} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}.`;
+  if (before === null || after === null || (before === 0 && after === 0)) {
+    const why =
+      before === after
+        ? "neither range holds"
+        : before === null
+          ? "the earlier range doesn't hold"
+          : "the later range doesn't hold";
+    return `${what} I can't tell what changed, because ${why} such rows.`;
+  }
+  const others = causes.filter(({ sentence }) => sentence === undefined);
+  const texts = others.slice(0, MOST_LISTED).map((cause) => causeText(cells, cause, causes.length));
+  const listed = `${texts.join("; ")}${furtherText(others.length - MOST_LISTED, "cause")}.`;
+  const told = causes.flatMap(({ sentence }) => sentence ?? []);
+  if (causes.length === 0) {
+    const looked = cells.names.join(", ");
+    told.push(`No part of it moved by more than is usual: nothing stands out in ${looked}.`);
+  } else if (others.length > 0) {
+    const alike = listed.startsWith("all ") || listed.startsWith("the ");
+    told.push(
+      told.length > 0
+        ? `Apart from that: ${listed}`
+        : alike
+          ? `${listed.charAt(0).toUpperCase()}${listed.slice(1)}`
+          : listed,
+    );
+  }
+  return [what, ...told, ...movesText(cells, account), ...remarks].join(" ");
+}
+
+/** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */
+function causeText(cells: ChangeCells, cause: Cause, many: number): string {
+  const { quantile, unit } = cells;
+  const { before, after, part } = cause;
+  const all = many > 1 ? "all other rows alike" : "all rows alike";
+  const name = Object.keys(cause.where).length === 0 ? all : cause.text;
+  const above = quantile === undefined ? "" : ` (share above ${amount(quantile.at, unit)})`;
+  const own = quantile === undefined ? unit : "share";
+  const share = part === null || Math.abs(part) > 10 ? "" : `, ${percent(part)} of the change`;
+  if (cells.kind === "flow" && before === 0) {
+    return `${name} is new, with ${amount(after, own)} ${unit}${share}`;
+  }
+  return `${name}${above} ${changeText(before, after, own)}${share}`;
+}
+
+/** Of programs that kept their rows; how well their numbers tell it, the reader sees. */
+function movesText({ unit }: ChangeCells, { moves }: Account): string[] {
+  const moved = moves
+    .filter(({ kept }) => Math.abs(kept - 1) <= USUAL)
+    .map(({ program, dimension, values, kept }) => {
+      const whose = program === null ? "" : `${valueText(program)} `;
+      return `${whose}${dimension} ${valueText(values)} (all its ${unit}: ${signedPercent(kept - 1)})`;
+    });
+  return moved.length === 0
+    ? []
+    : [`Users also upgraded: ${moved.slice(0, MOST_LISTED).join("; ")}.`];
 }

@@ -4,6 +4,7 @@ import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver } from "./cuboids.js";
 import type { Found } from "./search.js";
 import { LEAST_REST } from "./thresholds.js";
+import { elementText, valueText, type CauseWhere } from "./words.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
 export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {
@@ -11,6 +12,16 @@ export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {
   // 3.10.0 of one program is another release than that of the next: software_version, software_name.
   const program = version < 0 ? -1 : names.indexOf(names[version]!.replace(/version$/i, "name"));
   return { version, program };
+}
+
+/** The release that a cause is of, its name with the program's, and the country, network or test that it names besides. */
+export function releaseName(cells: Pick<ChangeCells, "names">, where: CauseWhere) {
+  const { version, program } = releaseDimensions(cells);
+  const [versionName = "", programName = ""] = [cells.names[version], cells.names[program]];
+  const { [versionName]: release, [programName]: whose, ...place } = where;
+  const named = [whose, release].flatMap((value) => (value === undefined ? [] : valueText(value)));
+  const inPlace = Object.keys(place).length === 0 ? "" : ` in ${elementText(place)}`;
+  return { release, name: named.join(" "), inPlace };
 }
 
 /** Releases below this part of their program's rows aren't expected where there are none. */
@@ -23,8 +34,8 @@ const MORE = 1.1;
 const GONE = 0.15;
 /** Standard errors within which releases count as unchanged together. */
 const SAME = 2.5;
-/** Logarithm of how much likelier one account must be than the other. */
-const LIKELIER = 1;
+/** Logarithm of how much likelier it must be that a release changed than its program; twice as much for the reverse where users moved to it. */
+const LIKELIER = 1.5;
 /** Of what some releases lost, others must have won this part (or the reverse) for a move. */
 const LEAST_MOVED = 0.3;
 
@@ -42,22 +53,19 @@ interface Sums {
   is: number;
 }
 
-interface Program extends Sums {
-  readonly releases: Map<number, Sums>;
-}
-
 /** Rows of each program and each of its releases. @param out leaves that don't count. */
 function byRelease(
   { before, after }: Pick<ChangeCells, "before" | "after">,
   { codes, programs }: { readonly codes: Int32Array; readonly programs: Int32Array },
   out?: ArrayLike<number>,
-): Map<number, Program> {
-  const all = new Map<number, Program>();
+) {
+  const all = new Map<number, Sums & { readonly releases: Map<number, Sums> }>();
   codes.forEach((code, leaf) => {
-    const program: Program = all.get(programs[leaf]!) ?? { was: 0, is: 0, releases: new Map() };
+    const none = { was: 0, is: 0, releases: new Map<number, Sums>() };
+    const program = all.get(programs[leaf]!) ?? none;
     all.set(programs[leaf]!, program);
     if (out?.[leaf] === 1) return;
-    const release = program.releases.get(code) ?? { was: 0, is: 0 };
+    const release: Sums = program.releases.get(code) ?? { was: 0, is: 0 };
     program.releases.set(code, release);
     for (const sums of [program, release]) {
       sums.was += before[leaf]!;
@@ -76,14 +84,14 @@ export function withMissing(cells: ChangeCells): ChangeCells {
   if (version < 0 || cells.names.length === 1) return cells;
   const { codes, strata, first, programs } = arranged(cells);
   const { sizes } = cells.leaves;
-  const size = sizes[version]!;
-  const known = new Set(strata.map((stratum, leaf) => stratum * size + codes[leaf]!));
+  const place = (stratum: number, code: number) => stratum * sizes[version]! + code;
+  const known = new Set(strata.map((stratum, leaf) => place(stratum, codes[leaf]!)));
   const totals = byRelease(cells, { codes, programs });
   const added: { readonly like: number; readonly code: number }[] = [];
   first.forEach((like, stratum) => {
     const { was: all, is: now, releases } = totals.get(programs[like]!)!;
     for (const [code, { was, is }] of releases) {
-      if (is / now - was / all < LEAST_SHARE || known.has(stratum * size + code)) continue;
+      if (is / now - was / all < LEAST_SHARE || known.has(place(stratum, code))) continue;
       added.push({ like, code });
     }
   });
@@ -130,11 +138,8 @@ export function upgrade(
   // Where one release is a cause the others tell nothing either: their parts of the rest are greater.
   const doubted = new Uint8Array(first.length);
   out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
-  const totals = byRelease(
-    counted,
-    { codes, programs },
-    strata.map((stratum) => doubted[stratum]!),
-  );
+  const without = strata.map((stratum) => doubted[stratum]!);
+  const totals = byRelease(counted, { codes, programs }, without);
   for (const [program, { was, is }] of all) {
     const left = totals.get(program)!;
     // Where a program or a release is a cause as a whole, nothing else tells where its users went.
@@ -215,18 +220,19 @@ export function programOf(
   return { [names[program]!]: values[program]![code!]! };
 }
 
-/** Of these leaves, all of one program: the release that lost what they did, and what was expected of it. */
+/** Of these leaves, all of one program: the release that their change comes from. */
 export interface GuiltyRelease {
-  /** The guilty one; of `either` the one that users left and the one that they went to. */
-  readonly versions: readonly string[];
+  /** Of `either` the newest, or its program. */
+  readonly version: string;
   readonly leaves: readonly number[];
   readonly kind: "stopped" | "loses" | "either";
 }
 
 /**
- * Which release a program's change comes from. One that lost its rows while all others together kept
- * theirs was shut out. Where users went to a new release, and a release that nobody left stayed as it
- * was, not the program lost rows but the new release. Where no release tells, either did.
+ * Which release a program's change comes from; undefined where the whole program changed. One that
+ * lost its rows while all others together kept theirs was shut out. Else either the newest changed or
+ * the program: of the others, which users leave or stay with, as many came as before at most, or as
+ * many less as of the whole program. Where these don't tell, either did.
  *
  * @param variance of each leaf's change.
  */
@@ -236,49 +242,58 @@ export function guilty(
   variance: Float64Array,
 ): GuiltyRelease | undefined {
   const { version } = releaseDimensions(cells);
-  if (version < 0) return undefined;
-  const releases = [...leavesBy(cells.leaves.codes[version]!, leaves)].map(([code, some]) => ({
-    text: cells.values[version]![code] ?? "",
-    leaves: some,
-    was: sumOver(cells.before, some) * cells.ratio,
-    is: sumOver(cells.after, some),
-    variance: sumOver(variance, some),
-  }));
+  const releases = [...leavesBy(cells.leaves.codes[version]!, leaves)]
+    .map(([code, some]) => ({
+      text: cells.values[version]![code] ?? "",
+      leaves: some,
+      was: sumOver(cells.before, some) * cells.ratio,
+      is: sumOver(cells.after, some),
+      error: Math.sqrt(sumOver(variance, some) + 1),
+    }))
+    .sort((a, b) => compareVersions(b.text, a.text));
   const total = (some: typeof releases) => ({
-    was: some.reduce((sum, release) => sum + release.was, 0),
-    is: some.reduce((sum, release) => sum + release.is, 0),
-    variance: some.reduce((sum, release) => sum + release.variance, 0),
+    was: some.reduce((sum, { was }) => sum + was, 0),
+    is: some.reduce((sum, { is }) => sum + is, 0),
+    error: Math.hypot(...some.map(({ error }) => error)),
   });
   const all = total(releases);
   if (releases.length < 2 || !(all.was > 0)) return undefined;
-  const factor = all.is / all.was;
-  const off = ({ was, is, variance }: ReturnType<typeof total>, by: number) =>
-    (is - was * by) / Math.sqrt(variance + 1);
-  for (const gone of factor < 1 ? releases : []) {
-    const others = total(releases.filter((release) => release !== gone));
-    const stayed =
-      Math.abs(others.is - others.was) < MOVED * others.was && Math.abs(off(others, 1)) < SAME;
-    if (gone.is > GONE * gone.was || !stayed || -off(gone, 1) < 2 * SAME) continue;
-    return { versions: [gone.text], leaves: gone.leaves, kind: "stopped" };
-  }
-  const winner = releases
-    .toSorted((a, b) => compareVersions(b.text, a.text))
-    .find(({ was, is }) => is > MOVED * all.is || was > MOVED * all.was);
-  const losers = releases.filter((one) => one !== winner && one.was - one.is > MOVED * all.was);
-  const left = total(losers);
-  if (winner === undefined || !(left.was > 0)) return undefined;
-  // Nobody moved where the newest went as those before it did.
-  if (winner.is * left.was <= MORE * left.is * winner.was) return undefined;
-  const stayers = total(releases.filter((one) => one !== winner && !losers.includes(one)));
-  // Whether those that nobody left stayed, or went as the program did: then it did.
-  const stayed = (off(stayers, factor) ** 2 - off(stayers, 1) ** 2) / 2;
-  if (stayed > LIKELIER) return { versions: [winner.text], leaves: winner.leaves, kind: "loses" };
-  if (stayed < -LIKELIER) return undefined;
-  // Where none stayed, users left each release faster than the program fell, or the program did.
-  const further = losers.every((loser) => off(loser, factor) < -SAME && factor < 1);
-  if (!(stayers.was > 0) && !further) return undefined;
-  const from = losers.reduce((most, one) => (one.was - one.is > most.was - most.is ? one : most));
-  return { versions: [from.text, winner.text].sort(compareVersions), leaves, kind: "either" };
+  const gone = releases.find((release) => {
+    const others = total(releases.filter((one) => one !== release));
+    const stayed = Math.abs(others.is - others.was);
+    return (
+      release.is <= GONE * release.was &&
+      release.was - release.is > 2 * SAME * release.error &&
+      stayed < MOVED * others.was &&
+      stayed < SAME * others.error
+    );
+  });
+  if (gone !== undefined) return { version: gone.text, leaves: gone.leaves, kind: "stopped" };
+  const newest = releases.find(({ was, is }) => is > MOVED * all.is || was > MOVED * all.was);
+  const others = releases.filter((one) => one !== newest && one.was > MOVED * all.was);
+  if (newest === undefined || others.length === 0) return undefined;
+  const told = others.reduce((sum, one) => sum + logOdds(one, all.is / all.was), 0);
+  if (told > LIKELIER) return { version: newest.text, leaves: newest.leaves, kind: "loses" };
+  const left = total(others);
+  const moved = newest.is * left.was > MORE * left.is * newest.was;
+  if (told < (moved ? -2 * LIKELIER : -LIKELIER / 2)) return undefined;
+  return { version: newest.text, leaves, kind: "either" };
+}
+
+/** Logarithm of how much likelier a release came so if its users stayed or left than if all its program changed by a factor. */
+function logOdds(
+  { was, is, error }: { readonly was: number; readonly is: number; readonly error: number },
+  factor: number,
+): number {
+  const spread = error / was;
+  /** As many stay as there were to be, or, as likely, any part of them. */
+  const likelihood = (level: number) => {
+    const z = (is / was - level) / spread;
+    const stay = Math.exp((-z * z) / 2) / (spread * Math.sqrt(2 * Math.PI));
+    // The normal distribution's tail by the logistic one's.
+    return stay + 1 / (level * (1 + Math.exp(1.7 * z))) + 1e-9;
+  };
+  return Math.log(likelihood(1) / likelihood(factor));
 }
 
 /** Users of a program who went from release to release. */
@@ -296,21 +311,20 @@ export function moves(cells: ChangeCells): Move[] {
   const { version, program } = releaseDimensions(cells);
   if (version < 0) return [];
   return [...byRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
-    const all = [...releases].map(([code, release]) => ({
-      text: cells.values[version]![code]!,
-      change: release.is - release.was * cells.ratio,
-    }));
     const least = (MOVED * (was * cells.ratio + is)) / 2;
-    const moved = all.filter(({ change }) => Math.abs(change) > least);
+    const moved = [...releases]
+      .map(([code, own]) => {
+        return { text: cells.values[version]![code]!, change: own.is - own.was * cells.ratio };
+      })
+      .filter(({ change }) => Math.abs(change) > least);
     const lost = moved.reduce((sum, { change }) => sum + Math.max(0, -change), 0);
     const won = moved.reduce((sum, { change }) => sum + Math.max(0, change), 0);
     if (Math.min(lost, won) <= LEAST_MOVED * Math.max(lost, won)) return [];
-    const values = moved.map(({ text }) => text);
     return [
       {
         program: program < 0 ? null : cells.values[program]![name]!,
         dimension: cells.names[version]!,
-        values: values.sort((a, b) => compareVersions(a ?? "", b ?? "")),
+        values: moved.map(({ text }) => text).sort((a, b) => compareVersions(a ?? "", b ?? "")),
         kept: is / (was * cells.ratio),
       },
     ];

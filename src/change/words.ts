@@ -1,8 +1,11 @@
-import { cleanText } from "../base/text.js";
+import { cleanText, counted } from "../base/text.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 
 /** A value that a cause shares; a list where rows moved from one to another. */
 export type CauseValue = string | null | readonly (string | null)[];
+
+/** The values that a cause's rows share, by dimension. */
+export type CauseWhere = Readonly<Record<string, CauseValue>>;
 
 /** "12,345", "1.2345": whole numbers whole, others with four digits. */
 export function number(value: number): string {
@@ -17,6 +20,11 @@ export function percent(part: number): string {
   const value = part * 100;
   const digits = Math.abs(value) >= 9.95 ? 0 : Math.abs(value) >= 0.095 ? 1 : 2;
   return `${value.toFixed(digits).replace("-", "−")} %`;
+}
+
+/** "−59 %", "+3 %". */
+export function signedPercent(part: number): string {
+  return `${part < 0 ? "" : "+"}${percent(part)}`;
 }
 
 /** A measure's value: a share in percent, others with their unit where it isn't what is counted. */
@@ -42,26 +50,19 @@ export function changeText(before: number | null, after: number | null, unit: st
 }
 
 /** "probe_cc = IT and software_version = 3.9.0 → 3.10.0"; "all rows alike" for none. */
-export function elementText(where: Readonly<Record<string, CauseValue>>): string {
+export function elementText(where: CauseWhere): string {
   const entries = Object.entries(where);
   if (entries.length === 0) return "all rows alike";
   return entries.map(([name, value]) => `${name} ${valueText(value)}`).join(" and ");
 }
 
+/** "3.9.0 → … → 3.10.0" of a list: the first and the last of many. */
 export function valueText(value: CauseValue): string {
-  if (Array.isArray(value)) return pathText(value as readonly (string | null)[]);
-  return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value as string, 60);
-}
-
-/** "3.9.0 → … → 3.10.0": the first and the last of many. */
-export function pathText(values: readonly (string | null)[]): string {
-  const texts = values.map((value) => (value === null ? "(none)" : cleanText(value, 60)));
+  if (!Array.isArray(value)) {
+    return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value as string, 60);
+  }
+  const texts = (value as readonly (string | null)[]).map(valueText);
   return texts.length > 3 ? `${texts[0]} → … → ${texts.at(-1)}` : texts.join(" → ");
-}
-
-/** "−59 %", "+3 %". */
-export function signedPercent(part: number): string {
-  return `${part < 0 ? "" : "+"}${percent(part)}`;
 }
 
 /** "in 2026-05-08 to 2026-05-15 UTC against 2026-05-01 to 2026-05-08 UTC". */
@@ -78,4 +79,14 @@ export function sentences(texts: readonly string[]): string {
       (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`,
     )
     .join(" ");
+}
+
+/** ", 80 % of the change", where that is a fair part. */
+export function partText(part: number | null): string {
+  return part === null || part < 0.01 || part > 10 ? "" : `, ${percent(part)} of the change`;
+}
+
+/** "; and 3 further causes in the table". */
+export function furtherText(many: number, what: string): string {
+  return many > 0 ? `; and ${counted(many, `further ${what}`)} in the table` : "";
 }

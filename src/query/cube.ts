@@ -30,7 +30,7 @@ const CELLS = Symbol("cells");
 
 /** Makes the questions of a room ones whose cells can be asked for: `lab.measurements`, `lab.runs`. */
 export function cubeSource<T extends object>(questions: T, source: CubeSource): T {
-  return Object.assign(questions, { [CELLS]: source });
+  return Object.defineProperty(questions, CELLS, { value: source });
 }
 
 /** The options that `cubeSource` was called with for these questions, or undefined. */

@@ -30,8 +30,9 @@ const MOST_SECONDS = 4_102_444_800;
 
 /**
  * Counts into an array of even steps for each group (`countResample`), which takes a half to a third
- * of the processor time of a key of two parts. A bucket is made of whole steps in every zone: the step is what all
- * distances between starts are multiples of. The starts themselves are told by `bucketSql`.
+ * of the processor time of a key of two parts. Days in place of seconds, a quotient by a constant, and
+ * bounds in an array (`roundDown`) take 4 to 28 % longer. A bucket is made of whole steps in every zone: the
+ * step is what all distances between starts are multiples of. The starts themselves are of `bucketSql`.
  *
  * @returns null where something else than counts is asked, where steps would be too many, or where
  *   a group's array would be repeated for too many groups.

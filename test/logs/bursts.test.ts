@@ -77,16 +77,6 @@ describe("bursts", () => {
   const quiet = Array.from({ length: 60 }, (_, minute) => (minute % 2 === 0 ? 2 : 1));
   const range = between(new Date(EPOCH), new Date(EPOCH + 60 * MINUTE));
 
-  it("compares a program with itself: what is usual for a loud one is a burst of a quiet one", async () => {
-    const loud = quiet.map(() => 40);
-    const burst = quiet.map((n, minute) => (minute === 30 ? 40 : n));
-    await writeLogs(own.writer, linesOf({ loud, quiet: burst }, 1));
-    await using lab = await open();
-    const found = await lab.logs.bursts({ range });
-    expect(found.column("identifier")).toEqual(["quiet"]);
-    expect(found.column("t")).toEqual([new Date(EPOCH + 30 * MINUTE)]);
-  });
-
   it("says that nothing stands out, or that there is nothing", async () => {
     await writeLogs(own.writer, linesOf({ quiet }, 1));
     await using lab = await open();
