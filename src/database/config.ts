@@ -4,6 +4,7 @@ import { ProbelabError } from "../base/error.js";
 import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableRole } from "./tables.js";
 import { nearName } from "../base/near-name.js";
+import type { Tls } from "./source.js";
 import { UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
@@ -57,6 +58,7 @@ export interface Config {
   readonly measurements?: string;
   readonly logs?: string;
   readonly limits?: Partial<Limits>;
+  readonly tls?: Tls;
   readonly tables?: TablesOptions;
   /** The team's encrypted file, and what of it is whose password. */
   readonly credentials?: {
@@ -123,6 +125,7 @@ const LIMITS: Record<keyof Limits, Rule> = {
   maxRowsRead: POSITIVE,
   partial: rule((value) => typeof value === "boolean", "write true or false"),
 };
+const TLS: Record<keyof Tls, Rule> = { ca: PATH, cert: PATH, key: PATH };
 const TABLE: Record<keyof Omit<TableOptions, "time">, Rule> = {
   table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
   unit: among([...Object.keys(UNITS), "text"]),
@@ -149,6 +152,7 @@ const CONFIG: Record<keyof Config, Shape> = {
   measurements: SOURCE,
   logs: SOURCE,
   limits: LIMITS,
+  tls: TLS,
   tables: TABLES,
   credentials: { file: PATH, measurements: KEY, logs: KEY },
   alerts: {
@@ -179,7 +183,7 @@ export function readConfig(path: string): Config {
  * in that order: of a name that several give, the last counts.
  */
 export function configLayers(
-  key: "limits" | "tables",
+  key: "limits" | "tls" | "tables",
   option: unknown,
   env: NodeJS.ProcessEnv,
   root: string,
@@ -200,6 +204,7 @@ export function configLayers(
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   PROBELAB_LIMITS: '{ "maxSeconds": 30 }',
+  PROBELAB_TLS: '{ "ca": "authority.pem" }',
   PROBELAB_TABLES: '{ "measurements": { "table": "named.fastpath" } }',
 };
 

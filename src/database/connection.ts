@@ -1,9 +1,11 @@
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { Agent } from "node:https";
+import { rootCertificates } from "node:tls";
 import { ProbelabError } from "../base/error.js";
 import { EMBEDDED_DATABASE, TOKEN_HEADER } from "./embedded/directory.js";
 import { joinServer, type Lease } from "./embedded/join.js";
-import type { Source } from "./source.js";
+import type { Source, Tls } from "./source.js";
 
 /** A connection to a ClickHouse server; gives a new client when the embedded server has ended. */
 export interface Connection extends AsyncDisposable {
@@ -98,13 +100,21 @@ function serverConnection(
   source: Extract<Source, { kind: "server" }>,
   requestSeconds: number,
 ): Connection {
+  const { tls, username, password } = source;
   const settings: Parameters<typeof createClient>[0] = {
     ...COMMON,
+    ...(tls && { http_agent: secureAgent(tls) }),
+    // With a certificate and no password the certificate names the user.
+    ...(tls?.cert !== undefined &&
+      password === "" && {
+        set_basic_auth_header: false,
+        http_headers: { "X-ClickHouse-User": username, "X-ClickHouse-SSL-Certificate-Auth": "on" },
+      }),
     url: source.url,
     ...(source.prefix !== undefined && { pathname: source.prefix }),
     database: source.database,
-    username: source.username,
-    password: source.password,
+    username,
+    password,
     request_timeout: requestSeconds * 1000,
   };
   // Only a network is worth the processor time of compression.
@@ -120,4 +130,25 @@ function serverConnection(
     },
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+/** Verifies the server with the deployment's own certificates. */
+function secureAgent({ ca, cert, key }: Tls): Agent {
+  const read = (path: string): string => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new ProbelabError(
+        `Can't read the certificate ${path} (${code}): give the path of a PEM file in PROBELAB_TLS or "tls" of probelab.config.json.`,
+        { cause },
+      );
+    }
+  };
+  return new Agent({
+    keepAlive: true,
+    maxSockets: COMMON.max_open_connections,
+    ...(ca !== undefined && { ca: [...rootCertificates, read(ca)] }),
+    ...(cert !== undefined && key !== undefined && { cert: read(cert), key: read(key) }),
+  });
 }

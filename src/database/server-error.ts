@@ -100,7 +100,7 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
   if (CERTIFICATE.test(code ?? "")) {
     return new ProbelabError(
-      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Start the notebook, or Jupyter, with its authority's in NODE_EXTRA_CA_CERTS=authority.pem, and give the name that the certificate is of in the URL.`,
+      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Give its authority's in PROBELAB_TLS='{ "ca": "authority.pem" }', and the name that the certificate is of in the URL.`,
       { cause, code: code as string },
     );
   }

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { ProbelabError } from "../base/error.js";
 import { configLayers, configPath, LOG_COLUMNS, readConfig, type TablesOptions } from "./config.js";
 import type { Limits } from "./limits.js";
 import { keepSecret } from "../base/redact.js";
-import { parseSource, type Source } from "./source.js";
+import { parseSource, type Source, type Tls } from "./source.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 
 /** The two databases of the service. */
@@ -60,12 +61,27 @@ export function findSource(
     if (name === "logs") return findSource("measurements", options, env, root);
     return parseSource("embedded:.probelab", { root, name: "the default" });
   }
+  const tls = findTls(env, root);
   return parseSource(text, {
     root,
     name: where,
+    ...(tls !== undefined && { tls }),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
   });
+}
+
+/** Paths of certificates, relative to the project's folder. */
+function findTls(env: NodeJS.ProcessEnv, root: string): Tls | undefined {
+  const given = Object.assign({}, ...configLayers("tls", undefined, env, root)) as Tls;
+  if ((given.cert === undefined) !== (given.key === undefined)) {
+    throw new ProbelabError(
+      `Can't use "tls" without "${given.cert === undefined ? "cert" : "key"}": a client's certificate needs both, "cert" and "key", each the path of a PEM file.`,
+    );
+  }
+  const paths = Object.entries<string>({ ...given });
+  if (paths.length === 0) return undefined;
+  return Object.fromEntries(paths.map(([name, path]) => [name, resolve(root, path)]));
 }
 
 /** The names of tables and columns that the options, the environment and the config file give. */

@@ -2,6 +2,15 @@ import { isAbsolute, resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import { keepSecret } from "../base/redact.js";
 
+/** Files of certificates, in PEM. */
+export interface Tls {
+  /** Of an authority to trust, beside the public ones. */
+  readonly ca?: string;
+  /** The client's own, with its key: for a server or a proxy that asks for one. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
 /** A database: a directory of the embedded server, or a ClickHouse server's URL. */
 export type Source =
   | { readonly kind: "embedded"; readonly directory: string; readonly label: string }
@@ -14,6 +23,8 @@ export type Source =
       readonly database: string;
       readonly username: string;
       readonly password: string;
+      /** The certificates of https beside those that Node.js trusts; default none. */
+      readonly tls?: Tls;
       /** URL with the database, for origins and errors; never a user or a password. */
       readonly label: string;
     };
@@ -29,7 +40,7 @@ export type Source =
  */
 export function parseSource(
   text: string,
-  options: { root: string; name: string; username?: string; password?: string },
+  options: { root: string; name: string; username?: string; password?: string; tls?: Tls },
 ): Source {
   if (typeof text !== "string") {
     throw new ProbelabError(
@@ -74,6 +85,7 @@ export function parseSource(
     database,
     username,
     password,
+    ...(options.tls !== undefined && { tls: options.tls }),
     label: `${url.origin}${prefix}/${database}`,
   };
 }

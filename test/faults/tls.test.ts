@@ -1,11 +1,13 @@
-import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { request as ask } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { findSource } from "../../src/database/settings.js";
 import { ownDatabase } from "../support/own-database.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 
@@ -16,27 +18,31 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 const own = ownDatabase();
 let folder: TemporaryDirectory;
 const servers: Server[] = [];
-/** How many questions came through. */
-let heard = 0;
+const heard: string[] = [];
 
 const file = (name: string) => join(folder.path, name);
 
 function certificate(name: string, names: string, authority: string): void {
+  const openssl = (...args: string[]) => execFileSync("openssl", args, { stdio: "pipe" });
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const own = ["-keyout", file(`${name}.key`), "-out", file(`${name}.pem`), "-days", "2"];
+  const own = ["-keyout", file(`${name}.key`), "-subj", `/CN=${name}`, "-days", "2"];
+  const pem = ["-out", file(`${name}.pem`)];
+  if (name === authority) {
+    openssl("req", "-x509", ...key, ...own, ...pem);
+    return;
+  }
   const signed = ["-CA", file(`${authority}.pem`), "-CAkey", file(`${authority}.key`)];
-  const more = name === authority ? [] : [...signed, "-addext", `subjectAltName=${names}`];
-  const all = ["req", "-x509", ...key, ...own, "-subj", `/CN=${name}`, ...more];
-  execFileSync("openssl", all, { stdio: "pipe" });
+  openssl("req", "-x509", ...key, ...own, ...pem, ...signed, "-addext", `subjectAltName=${names}`);
 }
 
 beforeAll(async () => {
   folder = await temporaryDirectory();
-  mkdirSync(folder.path, { recursive: true });
+  execFileSync("mkdir", ["-p", folder.path]);
   certificate("authority", "", "authority");
   certificate("stranger", "", "stranger");
   certificate("server", "DNS:localhost,IP:127.0.0.1", "authority");
   certificate("elsewhere", "DNS:elsewhere.example", "authority");
+  certificate("ann", "DNS:ann", "authority");
 });
 afterAll(async () => {
   for (const server of servers) {
@@ -46,59 +52,88 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-/** TLS before the engine. */
-async function secured(name: string): Promise<string> {
+/** TLS before the engine; `mutual` asks who is there. */
+async function secured(name: string, mutual = false): Promise<string> {
   const target = new URL(own.url);
-  const pem = { cert: readFileSync(file(`${name}.pem`)), key: readFileSync(file(`${name}.key`)) };
-  const server = createServer(pem, (request, response) => {
-    heard += 1;
-    const auth = `${target.username}:${target.password}`;
-    const passed = ask(
-      new URL(request.url ?? "", target.origin),
-      { method: request.method, auth },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
-      },
-    );
-    request.pipe(passed);
-  });
+  const server = createServer(
+    {
+      cert: readFileSync(file(`${name}.pem`)),
+      key: readFileSync(file(`${name}.key`)),
+      ...(mutual && { ca: readFileSync(file("authority.pem")), requestCert: true }),
+    },
+    (request, response) => {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+      const { authorization = "", "x-clickhouse-user": user = "" } = request.headers;
+      heard.push(`${String(subject?.CN ?? "nobody")} as ${String(user) || authorization}`);
+      const passed = ask(
+        new URL(request.url ?? "", target.origin),
+        { method: request.method, auth: `${target.username}:${target.password}` },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+        },
+      );
+      request.pipe(passed);
+    },
+  );
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}${target.pathname}`;
 }
 
-/** What a process says that connects; Node reads its authorities when it starts. */
-function connected(url: string, authority?: string): Promise<string> {
-  const index = pathToFileURL(join(import.meta.dirname, "../../dist/index.js")).href;
-  const script = `import { connect } from ${JSON.stringify(index)};
-    const lab = await connect({ measurements: ${JSON.stringify(url)} }).catch((error) => ({ source: error.message }));
-    console.log(lab.source); process.exit();`;
-  const env = { ...process.env, ...(authority && { NODE_EXTRA_CA_CERTS: file(authority) }) };
-  return new Promise((resolve) =>
-    execFile(process.execPath, ["--input-type=module", "-e", script], { env }, (_, out) =>
-      resolve(out.trim()),
-    ),
-  );
+async function asked(measurements: string, tls?: Record<string, string>): Promise<string> {
+  const variable = tls && { PROBELAB_TLS: JSON.stringify(tls) };
+  const source = findSource("measurements", { measurements }, { ...variable }, folder.path);
+  await using database = await Database.open(source);
+  const [row] = await database.rows<{ n: number }>("SELECT 17 AS n");
+  return String(row?.n);
 }
 
+const untrusted = (code: string) =>
+  new RegExp(`shows a certificate that is not trusted here \\(${code}\\)\\. Give its authority's`);
+
 describe("https", () => {
-  it("is answered where Node knows the authority", async () => {
-    const url = await secured("server");
-    expect(await connected(url, "authority.pem")).toBe(url);
-    expect(heard).toBeGreaterThan(0);
+  it("is answered where the authority is known", async () => {
+    expect(await asked(await secured("server"), { ca: "authority.pem" })).toBe("17");
   });
 
   it.each([
     ["server", undefined, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-    ["server", "stranger.pem", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-    ["stranger", "authority.pem", "DEPTH_ZERO_SELF_SIGNED_CERT"],
-    ["elsewhere", "authority.pem", "ERR_TLS_CERT_ALTNAME_INVALID"],
-  ] as const)("is refused of %s with %s", async (name, authority, code) => {
-    const before = heard;
-    const said = await connected(await secured(name), authority);
-    expect(said).toContain(`shows a certificate that is not trusted here (${code}). Start the`);
-    expect(said).toContain("NODE_EXTRA_CA_CERTS=authority.pem");
-    expect(heard).toBe(before);
+    ["server", { ca: "stranger.pem" }, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
+    ["stranger", { ca: "authority.pem" }, "DEPTH_ZERO_SELF_SIGNED_CERT"],
+    ["elsewhere", { ca: "authority.pem" }, "ERR_TLS_CERT_ALTNAME_INVALID"],
+  ] as const)("is refused of %s with %j", async (name, tls, code) => {
+    const before = heard.length;
+    await expect(asked(await secured(name), tls)).rejects.toThrow(untrusted(code));
+    expect(heard).toHaveLength(before);
+  });
+
+  it("shows a client's certificate, and who it is of where there is no password", async () => {
+    const url = await secured("server", true);
+    const tls = { ca: "authority.pem", cert: "ann.pem", key: "ann.key" };
+    expect(await asked(url.replace("//", "//ann@"), tls)).toBe("17");
+    expect(heard.at(-1)).toBe("ann as ann");
+    expect(await asked(url.replace("//", "//bob:s3cret@"), tls)).toBe("17");
+    expect(heard.at(-1)).toBe(`ann as Basic ${btoa("bob:s3cret")}`);
+  });
+
+  it("is no answer without the certificate that is asked for", async () => {
+    const url = await secured("server", true);
+    await expect(asked(url, { ca: "authority.pem" })).rejects.toThrow(
+      /Can't connect: .*\d+\/test_/,
+    );
+  });
+});
+
+describe("PROBELAB_TLS that can't be used is told", () => {
+  it.each([
+    [{ ca: "nowhere.pem" }, /Can't read the certificate .*nowhere\.pem \(ENOENT\): give the path/],
+    [{ cert: "ann.pem" }, /Can't use "tls" without "key": a client's certificate needs both/],
+    [
+      { authority: "a.pem" },
+      /Can't use "authority" in tls in PROBELAB_TLS: it may hold "ca", "cert"/,
+    ],
+  ])("%j", async (tls, told) => {
+    await expect(asked("https://127.0.0.1:1/db", tls)).rejects.toThrow(told);
   });
 });
