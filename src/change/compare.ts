@@ -153,7 +153,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
     );
   const further =
     outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
-  const what = `${label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}`;
+  const what = `${label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
   const sentence =
     cells.before.length === 0
       ? "I can't compare the two ranges, because neither holds a row."

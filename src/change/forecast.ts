@@ -224,7 +224,7 @@ class Regression {
  * @param perBucket how many clusters a bucket may begin: the stated rate.
  * @param gap scores at most that many buckets apart are of one cluster.
  */
-export function thresholds(
+function thresholds(
   scores: readonly (number | null)[],
   { day, week }: Season,
   perBucket: number,

@@ -5,7 +5,7 @@ import { explainCells } from "../change/explain.js";
 import { amount, percent, valueText } from "../change/words.js";
 import { count } from "../query/measure.js";
 import { answering } from "./answering.js";
-import { exitCode, line, textTable, wholeNumber, wrapped } from "./terminal.js";
+import { exitCode, line, textTable, verdictFirst, wholeNumber } from "./terminal.js";
 
 interface Flags {
   readonly of: "measurements" | "runs" | "logs";
@@ -68,7 +68,7 @@ export const explainCommand = answering<Flags>(
         notes,
       },
       text: [
-        wrapped(why.sentence),
+        verdictFirst(why.sentence),
         textTable(heads, rows, 2),
         [...reductions, ...notes].join("\n"),
       ],

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { ReleaseFinding, ReleaseValue } from "../change/release.js";
 import { amount, percent } from "../change/words.js";
 import { answering } from "./answering.js";
-import { exitCode, EXIT_CODES, line, textTable } from "./terminal.js";
+import { exitCode, EXIT_CODES, line, textTable, verdictFirst } from "./terminal.js";
 
 interface Flags {
   readonly software?: string;
@@ -31,7 +31,7 @@ export const releaseCommand = answering<Flags>(
       finding,
       code: exitCode(finding.found, !finding.untold),
       json: { ...told, notes },
-      text: [finding.sentence, valuesTable(finding), notes.join("\n")],
+      text: [verdictFirst(finding.sentence), valuesTable(finding), notes.join("\n")],
     };
   },
 );

@@ -74,6 +74,12 @@ export function wrapped(text: string, columns = 100): string {
   return text.replace(new RegExp(`(?=\\S)(.{1,${columns}})(?: +|$)`, "gm"), "$1\n").trimEnd();
 }
 
+/** The sentences of a finding: the first on a line of its own, the others in lines below it. */
+export function verdictFirst(sentences: string): string {
+  const end = sentences.indexOf(". ") + 1 || sentences.length;
+  return [sentences.slice(0, end), wrapped(sentences.slice(end).trim())].join("\n").trimEnd();
+}
+
 /** A line as paragraphs with an indent where a terminal shows it; as it is in a pipe or a file. */
 export function forTerminal(text: string, stream: { isTTY?: boolean }, indent = 0): string {
   if (stream.isTTY !== true) return text;

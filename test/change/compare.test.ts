@@ -26,6 +26,23 @@ beforeAll(async () => {
 });
 
 describe("compare", () => {
+  it("says first that weekends differ or ranges overlap, and refuses ranges in the wrong order", async () => {
+    await using lab = await own.open();
+    const first = async (before: [string, string], now: [string, string]) => {
+      const asked = { before: between(...before), now: between(...now) };
+      return (await compare(lab.measurements, asked)).sentence.split(/\. (?=[A-Z])/)[0];
+    };
+    expect(await first(["2026-05-06", "2026-05-08"], ["2026-05-09", "2026-05-11"])).toMatch(
+      /Saturdays and Sundays are 100 % of the later range and 0(\.0+)? % of the earlier one/,
+    );
+    expect(await first(["2026-05-04", "2026-05-11"], ["2026-05-08", "2026-05-15"])).toMatch(
+      /the ranges overlap, so that rows of both count on both sides/,
+    );
+    await expect(first(["2026-05-08", "2026-05-15"], ["2026-05-01", "2026-05-08"])).rejects.toThrow(
+      /begins later than the range in question .*Swap them\./,
+    );
+  });
+
   it("lists each value's rows of both weeks, and says which moved beyond the whole", async () => {
     await using lab = await own.open();
     const found = await compare(lab.measurements, { now, top: Infinity });
