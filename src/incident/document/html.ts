@@ -35,7 +35,8 @@ const markdown = markdownIt({ html: false, linkify: false, typographer: false })
 // Where a link to the web leads, nothing is learned of this page.
 markdown.renderer.rules["link_open"] = (tokens, at, options, _, self) => {
   const [token] = tokens.slice(at);
-  if (/^https?:/i.test(String(token?.attrGet("href")))) token?.attrSet("rel", "noopener noreferrer");
+  if (/^https?:/i.test(String(token?.attrGet("href"))))
+    token?.attrSet("rel", "noopener noreferrer");
   return self.renderToken(tokens, at, options);
 };
 
