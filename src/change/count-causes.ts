@@ -142,13 +142,20 @@ function countScore(
       ? 0
       : wanderOf(sumsIn(codes[at]!, nearWeight, size), sumsIn(codes[at]!, nearMoved, size)),
   );
+  const whole = sizes.map((size, at) => sumsIn(codes[at]!, weight, size));
+  /** How a group wanders that is most of a value: what happens in a smaller part of one is its own. */
+  const wide = ({ dimensions, example }: Cuboid, group: number, own: number) => {
+    let variance = 0;
+    for (const dimension of dimensions) {
+      const all = whole[dimension]![codes[dimension]![example[group]!]!]!;
+      if (own > all / 2) variance += wander[dimension]!;
+    }
+    return variance;
+  };
   return {
     columns: [weight, moved],
     best(at, [w, s], above) {
       const cuboid = cuboids[at]!;
-      // Of combinations of three the value's own wandering is a small part of what stands out.
-      const named = cuboid.dimensions.length <= 2 ? cuboid.dimensions : [];
-      const wide = named.reduce((sum, dimension) => sum + wander[dimension]!, 0);
       const common = beside(cuboid);
       const price = priceOf(cuboids.length, cuboid.groups);
       let bar = 2 * (price + above);
@@ -160,7 +167,8 @@ function countScore(
         const own = s![one]! - common(one) * weight;
         if (Math.abs(own) <= USUAL * weight) continue;
         const ratio =
-          ((own * own) / (weight + wide * weight * weight)) * vanishing(s![one]! / weight);
+          ((own * own) / (weight + wide(cuboid, one, weight) * weight ** 2)) *
+          vanishing(s![one]! / weight);
         if (ratio <= bar) continue;
         bar = ratio * (1 + 1e-9);
         best = one;

@@ -32,6 +32,13 @@ const MARKS = {
 };
 
 const markdown = markdownIt({ html: false, linkify: false, typographer: false });
+// Where a link to the web leads, nothing is learned of this page.
+markdown.renderer.rules["link_open"] = (tokens, at, options, _, self) => {
+  const [token] = tokens.slice(at);
+  if (/^https?:/i.test(String(token?.attrGet("href"))))
+    token?.attrSet("rel", "noopener noreferrer");
+  return self.renderToken(tokens, at, options);
+};
 
 /**
  * Blocks as one HTML page: their Markdown, with live charts. It is whole in itself and asks nothing of
