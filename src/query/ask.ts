@@ -119,21 +119,30 @@ export async function askSource(
       return NOTHING;
     }),
   ]);
-  const { fit, question } = answer;
+  const { fit, question, range: asked } = answer;
+  const stopped = asked.start > range.start;
   const usable = answer.rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
   const { table, time, ...columns } = await groupedRows(usable, {
-    ...{ action, range, every, dimensions, top, fit, other, measures: planned, many: source.many },
+    action,
+    range: asked,
+    every,
+    dimensions,
+    top,
+    fit,
+    other,
+    measures: planned,
+    many: source.many,
   });
   const empty = table.numRows() === 0;
-  if (empty && !asksAgain && (await database.isChanged())) {
+  if (empty && !stopped && !asksAgain && (await database.isChanged())) {
     return askSource(database, open, options, measures, preset, true);
   }
-  const unusable = usable.length < answer.rows.length;
+  const unusable = usable.length < answer.rows.length && !stopped;
   const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
-  const why = empty ? await explained(true) : missing;
+  const why = empty && !stopped ? await explained(true) : missing;
   const beside = [...new Set([missing, leftOut, why])];
   const filter = preset.filterText ?? whereText(where);
-  const cost = answerOrigin(database, question, range, answer);
+  const cost = answerOrigin(database, question, asked, answer);
   return new Result(table, {
     ...cost,
     rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
@@ -144,7 +153,7 @@ export async function askSource(
       dimensions: columns.dimensions,
       measures: planned.map(({ value: _, ...column }) => column),
     },
-    reductions: columns.reductions,
+    reductions: [...columns.reductions, ...answer.reductions],
     notes: [
       ...(wanted === "auto"
         ? [
@@ -156,7 +165,7 @@ export async function askSource(
       ...(preset.after ?? []),
       ...leftOut.notes,
       ...why.notes,
-      ...(empty ? [] : incompleteNotes(time, range)),
+      ...(empty ? [] : incompleteNotes(time, asked)),
     ],
   });
 }
@@ -184,6 +193,7 @@ async function askGroups(question: Question) {
     range,
     () => ask(first),
     (window) => ask(sqlOf(Infinity, window, true)),
+    true,
   );
   const { table } = answer;
   const rows = table ? (table.objects() as AnswerRow[]) : placed(answer.windows, dimensions);

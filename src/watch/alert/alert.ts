@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { untilDone } from "../../base/pending-work.js";
+import { sendGauge } from "../../base/statsd.js";
 import { shownValue } from "../../base/text.js";
 import { configPath, readConfig } from "../../database/config.js";
 import { projectRoot } from "../../database/settings.js";
@@ -119,12 +120,30 @@ function links(passed: Partial<AlertLinks> = {}): AlertLinks {
   return { notebook: "", page: "", runbook: "", ...(Object.fromEntries(all) as object) };
 }
 
+/**
+ * Sends a StatsD gauge over UDP, which is never acknowledged.
+ *
+ * @param address `host:port`; default: `"statsd"` of `"alerts"` in probelab.config.json.
+ * @example
+ * await alert.gauge("probelab.measurements.drop", 0.5);
+ */
+async function gauge(name: string, value: number, address?: string): Promise<void> {
+  const server = address ?? readConfig(configPath(projectRoot(process.cwd()))).alerts?.statsd;
+  if (server === undefined) {
+    throw new ProbelabError(
+      `Can't send the gauge ${shownValue(name)}: no address. Pass host:port, or set "alerts": { "statsd": "127.0.0.1:8125" } in probelab.config.json.`,
+    );
+  }
+  await sendGauge(server, name, value);
+}
+
 /** Calls people: see `alert.send`. */
 export const alert = {
   send,
   when,
   resolve: resolved,
   links,
+  gauge,
   /**
    * A chat's incoming webhook, as Slack's.
    *

@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -282,5 +284,27 @@ describe("the folder of alerts", () => {
     for (let time = 0; time < 2; time += 1) {
       expect((await alert.send(message, toChat())).outcomes).toMatchObject([{ state: "sent" }]);
     }
+  });
+});
+
+describe("alert.gauge(name, value)", () => {
+  it("sends StatsD gauges; one below zero is no change of the last", async () => {
+    const socket = createSocket("udp4").bind(0, "127.0.0.1");
+    await once(socket, "listening");
+    const { port } = socket.address();
+    const lines: string[] = [];
+    for (const value of [12.5, -3]) {
+      const got = once(socket, "message");
+      await alert.gauge("probelab.drop.IT", value, `127.0.0.1:${port}`);
+      lines.push(String((await got)[0]));
+    }
+    socket.close();
+    expect(lines).toEqual([
+      "probelab.drop.IT:12.5|g",
+      "probelab.drop.IT:0|g\nprobelab.drop.IT:-3|g",
+    ]);
+    await expect(alert.gauge("a b", 1, "127.0.0.1:1")).rejects.toThrow(/a name has letters/);
+    await expect(alert.gauge("a", NaN, "127.0.0.1:1")).rejects.toThrow(/finite number/);
+    await expect(alert.gauge("a", 1, "nowhere:99999")).rejects.toThrow(/write host:port/);
   });
 });
