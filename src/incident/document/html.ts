@@ -32,11 +32,14 @@ const MARKS = {
 };
 
 const markdown = markdownIt({ html: false, linkify: false, typographer: false });
+// Addresses stand as they were written: encoded by markdown-it, some would lead elsewhere.
+markdown.normalizeLink = (link) => link;
 // Where a link to the web leads, nothing is learned of this page.
 markdown.renderer.rules["link_open"] = (tokens, at, options, _, self) => {
   const [token] = tokens.slice(at);
-  if (/^https?:/i.test(String(token?.attrGet("href"))))
+  if (/^https?:/i.test(String(token?.attrGet("href")))) {
     token?.attrSet("rel", "noopener noreferrer");
+  }
   return self.renderToken(tokens, at, options);
 };
 
