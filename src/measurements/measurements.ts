@@ -28,7 +28,7 @@ type Levels = readonly number[];
 type Versions = ["software_name", "software_version"];
 
 /** An answer whose row the compiler knows by the question's dimensions, bucket and measures. */
-type Answer<B, E, M> = Promise<Result<GroupedRow<B, E, M>>>;
+type Grouped<B, E, M> = Result<GroupedRow<B, E, M>>;
 
 /** Measures that are counts. */
 type Counts<Name extends string> = Record<Name, Measure<number>>;
@@ -45,7 +45,7 @@ type QuantileQuestion = <
   const L extends Levels = [0.1, 0.5, 0.9],
 >(
   options: RunQuantileOptions<B, L> & { readonly every?: E },
-) => Answer<B, E, RunMeasures<L>>;
+) => Promise<Grouped<B, E, RunMeasures<L>>>;
 
 /** Questions on the measurement table `fastpath`, each bounded in time. */
 export interface Measurements {
@@ -70,7 +70,7 @@ export interface Measurements {
       readonly every?: E;
       readonly measures: M;
     },
-  ): Answer<B, E, M>;
+  ): Promise<Grouped<B, E, M>>;
   /**
    * Counts measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`.
    * A bucket without measurements is a zero.
@@ -84,7 +84,7 @@ export interface Measurements {
    */
   counts<const B extends Names = [], const E extends Every | undefined = Every | undefined>(
     options: MeasurementOptions<MeasurementColumn, B> & { readonly every?: E },
-  ): Answer<B, E, Counts<"measurements">>;
+  ): Promise<Grouped<B, E, Counts<"measurements">>>;
   /** The same as {@link Runs.durations}. */
   runDurations: Runs["durations"];
   /**
@@ -99,7 +99,7 @@ export interface Measurements {
    */
   duplicates<const B extends Names = [], const E extends Every = "all">(
     options: DuplicateOptions<B> & { readonly every?: E },
-  ): Answer<B, E, Counts<"measurements" | "rows" | "duplicated"> & { share: Measure }>;
+  ): Promise<Grouped<B, E, Counts<"measurements" | "rows" | "duplicated"> & { share: Measure }>>;
   /**
    * The cells of a figure that one can question, for `chart.explore`: a row for each bucket and
    * combination of values in which there is anything, fewer than 5,000. Of each dimension the
@@ -124,7 +124,7 @@ export interface Measurements {
    */
   firstSeen<const B extends Names = []>(
     options: FirstSeenOptions<B>,
-  ): Answer<B, "all", { first: Measure<Date | null> } & Counts<"measurements">>;
+  ): Promise<Grouped<B, "all", { first: Measure<Date | null> } & Counts<"measurements">>>;
   /**
    * Counts the numbers of a column in bins, as `lab.runs.histogram` does for runs: `measurements` of each bin.
    *
@@ -172,7 +172,7 @@ export interface Runs {
     const E extends Every | undefined = Every | undefined,
   >(
     options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
-  ): Answer<B, E, M>;
+  ): Promise<Grouped<B, E, M>>;
   /**
    * Counts runs, and the measurements in each: columns `t`, the dimensions, `runs`,
    * `measurements` (of all those runs), `single_share` (share of runs with one measurement, 0 to 1) and
@@ -215,10 +215,12 @@ export interface Runs {
     const L extends Levels = [0.1, 0.3, 0.5, 0.7, 0.9],
   >(
     options: RunQuantileOptions<RunNames, L> & { readonly by?: B; readonly every?: E },
-  ): Answer<
-    B,
-    E,
-    RunMeasures<L> & Record<"measurements_per_run" | "seconds_per_measurement", Measure>
+  ): Promise<
+    Grouped<
+      B,
+      E,
+      RunMeasures<L> & Record<"measurements_per_run" | "seconds_per_measurement", Measure>
+    >
   >;
   /**
    * The same of runs as {@link Measurements.explore} of measurements; a run counts where it starts.
