@@ -24,6 +24,7 @@ import {
   percent,
   periodText,
   signedPercent,
+  spoken,
   valueText,
   type CauseValue,
 } from "./words.js";
@@ -200,7 +201,7 @@ function shown(value: CauseValue | undefined): string | null {
 /** The whole's change, what is known of its causes, and what else there is to say. */
 function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause[]): string {
   const { before, after, remarks } = account;
-  const what = `${cells.label} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}.`;
+  const what = `${spoken(cells.label)} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}.`;
   if (before === null || after === null || (before === 0 && after === 0)) {
     const why =
       before === after

@@ -18,7 +18,7 @@ import {
   type Estimate,
   type Finding,
 } from "./finding.js";
-import { amount, changeText, lower, percent, sentences, valueText } from "./words.js";
+import { amount, changeText, lower, percent, sentences, spoken, valueText } from "./words.js";
 
 /** What `lab.release` takes besides the version. */
 export interface ReleaseOptions {
@@ -370,7 +370,7 @@ export function words(values: readonly ReleaseValue[]): string {
   const texts = (told: ReleaseValue["told"], text: (value: ReleaseValue) => string) =>
     values
       .filter((value) => value.told === told)
-      .map((value) => `${lower(value.measure)} ${text(value)}`);
+      .map((value) => `${lower(spoken(value.measure))} ${text(value)}`);
   const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
   const same = texts("as before", ({ after, unit }) => `(${amount(after, unit)})`).join(", ");
   const open = texts("can't tell", ({ before, low, high, unit }) => {

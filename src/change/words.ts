@@ -72,6 +72,13 @@ export function periodText(before: TimeRange, after: TimeRange): string {
 
 export const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
+/** A measure's name as a sentence has it: "Median run duration" of "Run duration, median". */
+export function spoken(label: string): string {
+  const [, name, which] = /^(.+), (median|\S+ percentile)$/.exec(label) ?? [];
+  if (name === undefined || which === undefined) return label;
+  return `${which.charAt(0).toUpperCase()}${which.slice(1)} ${lower(name)}`;
+}
+
 /** Texts as sentences: each with a capital and a full stop. */
 export function sentences(texts: readonly string[]): string {
   return texts

@@ -126,7 +126,7 @@ describe("lab.anomalies tells a drop that goes on from one that is over", () => 
       }
       // The version that came with the loss is told to hold fewer where its own runs do, and only there.
       expect(release.found, release.sentence).toBe(/half|30 %/.test(loss));
-      if (release.found) expect(release.sentence).toMatch(/measurements per run, median fell/);
+      if (release.found) expect(release.sentence).toMatch(/median measurements per run fell/i);
       else expect(release.sentence).not.toMatch(/fell/);
       // Here rows are lost out of reports, not reports: no step lost one that can be told.
       expect(funnel.sentence).not.toMatch(/^No step lost/);

@@ -207,7 +207,7 @@ test.each([
   expect(value.told).toBe(told);
   expect(words([value])).toMatch(
     {
-      moved: /^Run duration, median fell by 40 s \(40 %\)/,
+      moved: /^Median run duration fell by 40 s \(40 %\)/,
       "as before": /^As before: /,
       "can't tell": /^I can't tell yet, because/,
     }[told],

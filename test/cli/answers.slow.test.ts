@@ -117,7 +117,7 @@ test("probelab release compares a version with the one before it, or says why it
   expect(verdict).toMatch(/^probe-android-unattended 3\.10\.0 against 3\.9\.1: .* fell by .*\.$/);
   expect(verdict.split(" ").length).toBeLessThanOrEqual(25);
   expect(text.out.replace(/\s+/g, " ")).toMatch(
-    / Measurements per run, median fell by 10 \(50 %\), from 20 to 10\. As before: .*share of failed measurements.* runs of web_connectivity against /,
+    / Median measurements per run fell by 10 \(50 %\), from 20 to 10\. As before: .*share of failed measurements.* runs of web_connectivity against /,
   );
   expect(text.out).toMatch(/\nruns +[\d,]+ +[\d,]+\n/);
   expect(text.out).toMatch(/\nMeasurements per run, median +20 +10 +−50 % .*moved\n/);

@@ -109,7 +109,7 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   "docs/what-happened.md"({ output }) {
     expect(output("compare(lab")).toMatch(/result: Measurements (fell|rose) by/);
     expect(output("why = await")).toMatch(/probe-android-unattended/);
-    expect(output('quantile(0.5, "duration")')).toMatch(/result: Run duration, median fell/);
+    expect(output('quantile(0.5, "duration")')).toMatch(/result: Median run duration fell/);
   },
   "docs/alarms.md"({ shown }) {
     expect(shown.join("\n")).toMatch(/Measurements per hour: the alarms/);
