@@ -25,7 +25,7 @@ test.each([
   "probelab --help",
   "probelab start --help",
   "probelab doctor 2>&1",
-  `probelab origin ${"no-such-file.svg ".repeat(2_000)} 2>&1`,
+  "probelab origin $(yes no-such-file.svg | head -2000) 2>&1",
 ])("a reader that has enough, such as head, ends %s without a crash", async (command) => {
   const { stdout, stderr } = await shell(`${command} | head -n 1`);
   expect(stdout.split("\n")).toHaveLength(2);
