@@ -173,7 +173,7 @@ function shareOf(own: readonly Cell[], version: string, newest: boolean): number
 
 /** Metrics explain_first, release_first, explain_three, quiet_share, calm_wrong; prints a table by kind. */
 export function incidents(): Record<string, number> {
-  const many = Number(process.env["SEEDS"] ?? 14);
+  const many = Number(process.env["SEEDS"] ?? 17);
   const from = Number(process.env["FROM"] ?? 0);
   const scores = Object.entries(KINDS).flatMap(([name, kind], at) =>
     !name.includes(process.env["KIND"] ?? "")
