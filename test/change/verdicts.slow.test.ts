@@ -28,13 +28,13 @@ function thinned(values: readonly number[], from: number, to: number, loss: numb
 
 test("a loss that goes on is never told as over, and one that is over isn't told as going on", () => {
   for (const level of SIZES) {
-    for (const loss of [0.15, 0.3, 0.5, 0.7, 1]) {
+    for (const loss of [0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1]) {
       let within3Hours = 0;
-      for (let start = 0; start < 24; start += 2) {
+      for (let start = 0; start < 24; start++) {
         const [from, to] = [1_100 + start, 1_109 + start];
         const values = counts(77 * level + start, level);
         const on = thinned(values, from, to + 24, loss);
-        for (const hours of [1, 3, 24]) {
+        for (const hours of [1, 3, 12, 24]) {
           expect(recovery(on.slice(0, to + hours), { from, to }).state).not.toBe("recovered");
         }
         const back = thinned(values, from, to, loss);
@@ -42,7 +42,7 @@ test("a loss that goes on is never told as over, and one that is over isn't told
         const later = recovery(back.slice(0, to + 3), { from, to });
         within3Hours += Number(later.state === "recovered");
       }
-      if (level >= 450 && loss >= 0.5) expect(within3Hours).toBeGreaterThanOrEqual(11);
+      if (level >= 450 && loss >= 0.5) expect(within3Hours).toBeGreaterThanOrEqual(23);
     }
   }
 });

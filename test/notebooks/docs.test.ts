@@ -63,7 +63,8 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   "docs/guide.md"({ output }) {
     expect(output("lab.runs.ask")).toMatch(/60 to 600/);
     expect(output("hourOfDay()]")).toMatch(/Monday/);
-    expect(output(".pivot(")).toMatch(/most: \d/);
+    expect(output(".pivot(")).toMatch(/IT/);
+    expect(output("op.max(")).toMatch(/most: \d/);
     expect(output("sample_truth")).toMatch(/3\.10\.0/);
   },
   "docs/exports.md"({ folder, text }) {
