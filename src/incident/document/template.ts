@@ -10,15 +10,15 @@ export const TEMPLATE = String.raw`
 #let bar-room = 32pt
 
 #set document(title: it.title, date: datetime(..it.date))
-#set page(paper: "a4", margin: 50pt, footer-descent: 16pt, footer: context {
+#set page(paper: "a4", margin: 45pt, footer-descent: 16pt, footer: context {
   set text(7.5pt, fill: soft)
   grid(columns: (1fr, auto), it.foot, counter(page).display())
 })
 #set text(font: it.fonts, size: 10pt, fill: rgb("#1f2328"), lang: "en", hyphenate: false)
 #set par(leading: 0.68em, spacing: 8pt)
 #set heading(outlined: true)
-#show heading: set block(above: 16pt, below: 8pt)
-#show heading.where(level: 1): set text(20pt)
+#show heading: set block(above: 12pt, below: 6pt)
+#show heading.where(level: 1): set text(18pt)
 #show heading.where(level: 2): set text(13pt)
 #show heading.where(level: 3): set text(11pt)
 #show link: it => text(fill: accent, underline(it))
