@@ -59,7 +59,7 @@ function onPaper(chart: Chart): Chart {
   const { recipe, result } = chart;
   if (!("options" in recipe) || recipe.options.width !== undefined) return chart;
   // Findings are drawn of several views, with their legends between them.
-  const size = "change" in recipe ? { width: 480 } : { height: 168, width: 560 };
+  const size = "change" in recipe ? { width: 480 } : { height: 160, width: 560 };
   return drawRecipe(result, { ...recipe, options: { ...size, ...recipe.options } });
 }
 

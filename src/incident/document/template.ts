@@ -10,7 +10,7 @@ export const TEMPLATE = String.raw`
 #let bar-room = 32pt
 
 #set document(title: it.title, date: datetime(..it.date))
-#set page(paper: "a4", margin: 45pt, footer-descent: 16pt, footer: context {
+#set page(paper: "a4", margin: 50pt, footer-descent: 16pt, footer: context {
   set text(7.5pt, fill: soft)
   grid(columns: (1fr, auto), it.foot, counter(page).display())
 })
