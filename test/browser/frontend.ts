@@ -13,6 +13,7 @@ export interface Frontend {
   readonly page: (notebook: string) => string;
   readonly editor: string;
   readonly run: (page: Page) => Promise<void>;
+  readonly save: (page: Page) => Promise<void>;
   readonly interrupt: (page: Page) => Promise<void>;
   readonly restart: (page: Page) => Promise<void>;
 }
@@ -58,6 +59,7 @@ const modern = (name: string, module: string, folder: string): Frontend => ({
     }
     throw new Error("The cells never began to run.");
   },
+  save: (page) => page.keyboard.press("Control+s"),
   interrupt: (page) => choose(page, "Kernel", "Interrupt Kernel"),
   restart: async (page) => {
     await choose(page, "Kernel", "Restart Kernel…");
@@ -79,6 +81,7 @@ const all: readonly Frontend[] = [
       await page.waitForFunction("Jupyter.notebook.kernel?.info_reply?.status === 'ok'");
       await page.evaluate("Jupyter.notebook.execute_all_cells()");
     },
+    save: (page) => page.keyboard.press("Control+s"),
     interrupt: async (page) => {
       await page.evaluate("Jupyter.notebook.kernel.interrupt()");
     },

@@ -97,6 +97,14 @@ for (const frontend of frontends) {
           await tooltip.waitFor({ timeout: 5000 });
         }
 
+        // A picture for where nothing draws Vega-Lite: from the kernel, or what the frontend drew.
+        await expect
+          .poll(async () => {
+            await frontend.save(page);
+            return readFile(join(folder.path, "test.ipynb"), "utf8");
+          })
+          .toContain('"image/png"');
+
         const interrupted = output.filter({ hasText: "Interrupted: The cell was interrupted" });
         await frontend.interrupt(page);
         await interrupted.waitFor({ timeout: 10_000 });
