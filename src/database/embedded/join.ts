@@ -11,8 +11,11 @@ import { directoryFiles, EXIT, makeDirectory, readRecord, type ServerRecord } fr
 /** A use of the directory's server, which lives as long as somebody uses it. */
 export interface Lease extends Disposable {
   readonly server: ServerRecord;
-  /** True while the server runs and holds the directory; once false, take a new lease. */
-  check(): boolean;
+  /**
+   * True while the server runs and holds the directory; once false, take a new lease. An open connection
+   * to it (`connected`) shows that it runs.
+   */
+  check(connected?: boolean): boolean;
 }
 
 /** Seconds that joining may take. */
@@ -91,12 +94,14 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
 
 function lease(server: ServerRecord, directory: string, users: number): Lease {
   let open = true;
-  const same = stamp(server, directory);
+  const [file, since] = [recordFile(directory), begun(server.pid)];
+  // What stays the same while a server runs is quicker to read than its lock.
+  const same = file !== undefined && since !== undefined ? { file, begun: since } : undefined;
   return {
     server,
-    check: () =>
+    check: (connected = false) =>
       open &&
-      ((same !== undefined && stamp(server, directory) === same) ||
+      ((same?.file === recordFile(directory) && (connected || same?.begun === begun(server.pid))) ||
         runningServer(directory)?.token === server.token),
     [Symbol.dispose]() {
       if (open) closeSync(users);
@@ -105,15 +110,16 @@ function lease(server: ServerRecord, directory: string, users: number): Lease {
   };
 }
 
-/**
- * What stays the same while a server runs, quicker to read than its lock: its record's file, and when
- * its process began. Undefined once it ends, and where the system doesn't tell.
- */
-function stamp({ pid }: ServerRecord, directory: string): string | undefined {
-  const state = processState(pid);
+/** Changes when another server writes its record. */
+function recordFile(directory: string): string | undefined {
   const record = statSync(directoryFiles(directory).record, { throwIfNoEntry: false });
-  if (state === undefined || /[ZX]/.test(state[0]!) || record === undefined) return undefined;
-  return `${record.dev} ${record.ino} ${record.ctimeMs} ${state[19]}`;
+  return record && `${record.dev} ${record.ino} ${record.ctimeMs}`;
+}
+
+/** When a process began; undefined once it ends, and where the system doesn't tell. */
+function begun(pid: number): string | undefined {
+  const state = processState(pid);
+  return state === undefined || /[ZX]/.test(state[0]!) ? undefined : state[19];
 }
 
 /**
