@@ -103,22 +103,18 @@ export function isThere({ python, module, name }: Frontend): boolean {
 
 export const frontends = all;
 
-/** A frontend's server on loopback, with a notebook in a browser. */
+/** A frontend's server on loopback, and a browser that opens its notebooks. */
 export class OpenFrontend {
-  readonly #server: ChildProcess;
-  readonly #browser: Browser;
-  readonly page: Page;
+  private constructor(
+    private readonly frontend: Frontend,
+    private readonly server: ChildProcess,
+    private readonly browser: Browser,
+    private readonly url: string,
+  ) {}
 
-  private constructor(server: ChildProcess, browser: Browser, page: Page) {
-    this.#server = server;
-    this.#browser = browser;
-    this.page = page;
-  }
-
-  static async open(
+  static async start(
     frontend: Frontend,
     folder: string,
-    notebook: string,
     environment: NodeJS.ProcessEnv,
   ): Promise<OpenFrontend> {
     const runtime = environment["JUPYTER_RUNTIME_DIR"] ?? "";
@@ -148,18 +144,23 @@ export class OpenFrontend {
       ...(browserPath === undefined ? {} : { executablePath: browserPath }),
       args: ["--no-sandbox", "--disable-gpu"],
     });
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    return new OpenFrontend(frontend, server, browser, url);
+  }
+
+  /** A notebook in a window of its own. */
+  async open(notebook: string): Promise<Page> {
+    const page = await this.browser.newPage({ viewport: { width: 1280, height: 900 } });
     // JupyterLab would open the notebooks of the test before as well.
-    await page.goto(`${url}${frontend.page(notebook)}?token=test&reset`);
-    await page.locator(frontend.editor).first().waitFor({ timeout: 60_000 });
-    return new OpenFrontend(server, browser, page);
+    await page.goto(`${this.url}${this.frontend.page(notebook)}?token=test&reset`);
+    await page.locator(this.frontend.editor).first().waitFor({ timeout: 60_000 });
+    return page;
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
-    const gone = new Promise((resolve) => this.#server.once("exit", resolve));
-    this.#server.kill("SIGTERM");
-    const killer = setTimeout(() => this.#server.kill("SIGKILL"), 10_000);
+    await this.browser.close();
+    const gone = new Promise((resolve) => this.server.once("exit", resolve));
+    this.server.kill("SIGTERM");
+    const killer = setTimeout(() => this.server.kill("SIGKILL"), 10_000);
     await gone;
     clearTimeout(killer);
   }

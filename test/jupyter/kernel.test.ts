@@ -137,6 +137,8 @@ one`;
       [`chart.bar(weekly, { x: "|" })`, columns],
       [`chart.line(weekly, { facet: "t", color: "|" })`, columns],
       [`chart.heatmap(weekly, { y: "|" })`, columns],
+      [`chart.line(weekly, { y: { value: "|" } })`, columns],
+      [`chart.line(weekly, { y: { label: "", | } })`, ["format", "type", "value", "zero"]],
       [`chart.dot(rows, { x: "o|" })`, ["odd name"]],
       [`table(weekly, { columns: ["|"] })`, columns],
       [`await lab.measurements.counts({ range, every: "6|" })`, ["6 hours"]],
@@ -278,6 +280,10 @@ one`;
         "Write every: there is no option interval. ",
       ],
       [`chart.bar([{ a: 1 }], { colour: "a" })`, "Write color: there is no option colour. "],
+      [
+        `chart.line(await lab.runs.counts({ range }), { y: "run" })`,
+        `Type '"run"' is not assignable`,
+      ],
       [
         `await lab.measurements.counts({ range, evry: "day" })`,
         "Object literal may only specify known properties, but 'evry'",
