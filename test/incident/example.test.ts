@@ -44,7 +44,7 @@ describe("docs/examples/postmortem", () => {
     test("opens without a network, asks for nothing and says nothing", async () => {
       const { page, seen } = await browser.openFile(join(folder, "postmortem.html"));
       expect(await drawnFigures(page)).toEqual(Array(3).fill("probelab-chart probelab-live"));
-      expect(await page.locator("h1").textContent()).toMatch(/3\.10\.0 are shorter$/);
+      expect(await page.locator("h1").textContent()).toMatch(/3\.10\.0 changed$/);
       expect(seen).toEqual([]);
     });
   });

@@ -1,6 +1,6 @@
--- Runs of 3.10.0 are shorter than those of 3.9.1
+-- probe-android-unattended: median duration of a run of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T17:01:39.237Z; 2,288,795 rows read
+-- Asked at 2026-11-24T17:39:45.170Z; 2,288,795 rows read
 -- Top 6 of 9 versions by runs; other: 3 more.
 -- Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
@@ -22,7 +22,7 @@ FROM (
     FROM (
       SELECT _t, toNullable(toString(_g0)) AS _d0, _unusable, _rows, _a0, _a1, _q0
       FROM (
-        SELECT toDateTime64(toStartOfWeek(_first, 1, 'UTC'), 3, 'UTC') AS _t, _c0 AS _g0, _no_report AS _unusable, count() AS _rows, sum(toFloat64(_n)) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(((toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1)) AS _q0
+        SELECT toDateTime64(1769385600 + intDiv(toUnixTimestamp(_first) - 1769385600, 604800) * 604800, 3, 'UTC') AS _t, _c0 AS _g0, _no_report AS _unusable, count() AS _rows, sum(toFloat64(_n)) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(((toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1)) AS _q0
         FROM (
           SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, cityHash64(`report_id`) = cityHash64('') AND xxh3(`report_id`) = xxh3('') AS _no_report, argMin(`software_version`, bitOr(bitShiftLeft(toUInt64(toUInt32(`measurement_start_time`)), 32), bitAnd(cityHash64(`software_version`), 4294967295))) AS _c0
           FROM `fastpath`
