@@ -14,6 +14,8 @@ export interface RateLeaves extends Leaves {
   readonly spreadAfter?: Float64Array;
   /** A rate that moved by less than this part of itself is ordinary; default 5 %. */
   readonly usual?: number;
+  /** The least factor of the variances given; default 0.01. */
+  readonly leastNoise?: number;
 }
 
 /** What each row of an element weighs against what it explains: half. */
@@ -158,7 +160,7 @@ function likelihood(part: number, n: number): number {
  * with most leaves isn't its own noise.
  */
 function dispersion(
-  { sizes, codes, spreadBefore }: RateLeaves,
+  { sizes, codes, spreadBefore, leastNoise = 0.01 }: RateLeaves,
   rate: number,
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
@@ -200,7 +202,7 @@ function dispersion(
         const own = median(some) / CHI_SQUARED;
         return (some.length * own + PRIOR_GROUPS) / (some.length + PRIOR_GROUPS);
       });
-    if (noises.length > 0) return Math.max(spreadBefore ? 0.01 : 1, Math.min(...noises));
+    if (noises.length > 0) return Math.max(spreadBefore ? leastNoise : 1, Math.min(...noises));
   }
   return 1;
 }
