@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { median, quantileOf } from "../base/statistics.js";
-import { cuboidsOf, sumOver, sumsBy, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
+import { cuboidsOf, sumOver, sumsBy, sumsByValue, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import { CHI_SQUARED, LEAST_REST, priceOf, USUAL } from "./thresholds.js";
 
@@ -67,15 +67,18 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
     const known = marked(asked, causes);
     if (asked.expect) given = { ...asked, before: asked.expect(known) };
     const { before, after, ratio } = given;
-    const expected = before.map((n) => n * ratio * centre);
-    size = after.map((n, leaf) => n + expected[leaf]!);
-    const change = after.map((n, leaf) =>
-      size[leaf]! > 0 ? (2 * (n - expected[leaf]!)) / size[leaf]! : 0,
-    );
+    const change = new Float64Array(after.length);
+    size = new Float64Array(after.length);
+    for (let leaf = 0; leaf < size.length; leaf += 1) {
+      const expected = before[leaf]! * ratio * centre;
+      const total = after[leaf]! + expected;
+      size[leaf] = total;
+      change[leaf] = total > 0 ? (2 * (after[leaf]! - expected)) / total : 0;
+    }
     weight = weights(given, cuboids, { change, size, centre, out: known, last });
     if (last) pullIn(change, weight, known);
     const out = new Uint8Array(size.length);
-    const score = countScore(given, cuboids, { change, weight, fixed, out, causes });
+    const score = countScore(given, cuboids, { change, weight, fixed, causes });
     causes = greedy(given, cuboids, score, out);
     if (!fixed) centre = recentred(given, out, centre);
   }
@@ -110,41 +113,42 @@ interface Moved {
   readonly weight: Float64Array;
   /** What ordinary leaves have in common beyond the centre is small. */
   readonly fixed: boolean;
-  readonly out: Uint8Array;
   /** Those known so far. */
   readonly causes: readonly Found[];
 }
 
 function countScore(
-  { sizes, codes, versions }: CountLeaves,
+  given: CountLeaves,
   cuboids: readonly Cuboid[],
-  { change, weight, fixed, out, causes }: Moved,
+  { change, weight, fixed, causes }: Moved,
 ): Score {
-  const moved = change.map((value, leaf) => value * weight[leaf]!);
+  const { codes, versions } = given;
   // Of leaves within 3 standard deviations: what is ordinary so far.
-  const near = (values: Float64Array) =>
-    values.map((value, leaf) => (change[leaf]! * moved[leaf]! < 9 ? value : 0));
-  const [nearWeight, nearMoved] = [near(weight), near(moved)];
+  const column = () => new Float64Array(change.length);
+  const [moved, nearWeight, nearMoved] = [column(), column(), column()];
+  for (let leaf = 0; leaf < change.length; leaf += 1) {
+    const own = (moved[leaf] = change[leaf]! * weight[leaf]!);
+    if (change[leaf]! * own >= 9) continue;
+    nearWeight[leaf] = weight[leaf]!;
+    nearMoved[leaf] = own;
+  }
   let [ordinary, shifted] = [sumOver(nearWeight), sumOver(nearMoved)];
-  const bounded = (mean: number) => (fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean);
-  /** What all but a group have in common: a value of half of the rows is no part of what it is measured against. */
-  const beside = ({ dimensions: [dimension, second], example }: Cuboid) => {
-    const common = bounded(ordinary > 0 ? shifted / ordinary : 0);
-    if (second !== undefined) return () => common;
-    const own = sumsIn(codes[dimension!]!, nearWeight, sizes[dimension!]!, out);
-    const by = sumsIn(codes[dimension!]!, nearMoved, sizes[dimension!]!, out);
-    return (group: number) => {
-      const code = codes[dimension!]![example[group]!]!;
-      const rest = ordinary - own[code]!;
-      return rest > LEAST_REST * ordinary ? bounded((shifted - by[code]!) / rest) : common;
-    };
-  };
-  const wander = sizes.map((size, at) =>
-    at === versions
-      ? 0
-      : wanderOf(sumsIn(codes[at]!, nearWeight, size), sumsIn(codes[at]!, nearMoved, size)),
+  const byValue = (values: Float64Array) => sumsByValue(given, cuboids, values);
+  const [valueWeight, valueMoved, whole] = [
+    byValue(nearWeight),
+    byValue(nearMoved),
+    byValue(weight),
+  ];
+  const wander = valueWeight.map((own, at) =>
+    at === versions ? 0 : wanderOf(own, valueMoved[at]!),
   );
-  const whole = sizes.map((size, at) => sumsIn(codes[at]!, weight, size));
+  const bounded = (mean: number) => (fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean);
+  /** What all but a value have in common: one of half of the rows is no part of what it is measured against. */
+  const beside = (dimension: number, code: number, common: number) => {
+    const rest = ordinary - valueWeight[dimension]![code]!;
+    const by = shifted - valueMoved[dimension]![code]!;
+    return rest > LEAST_REST * ordinary ? bounded(by / rest) : common;
+  };
   /** How a group wanders that is most of a value: what happens in a smaller part of one is its own. */
   const wide = ({ dimensions, example }: Cuboid, group: number, own: number) => {
     let variance = 0;
@@ -160,15 +164,20 @@ function countScore(
     columns: [weight, moved],
     best(at, [w, s], above) {
       const cuboid = cuboids[at]!;
-      const common = beside(cuboid);
-      const price = priceOf(cuboids.length, cuboid.groups);
+      const { groups, dimensions, example } = cuboid;
+      const [dimension = 0] = dimensions;
+      const single = dimensions.length === 1 ? codes[dimension]! : undefined;
+      const all = bounded(ordinary > 0 ? shifted / ordinary : 0);
+      const price = priceOf(cuboids.length, groups);
       let bar = 2 * (price + above);
       let best = -1;
-      for (let one = 0; one < cuboid.groups; one += 1) {
+      for (let one = 0; one < groups; one += 1) {
         const weight = w![one]!;
         // What is left of a group whose leaves are out is rounding.
         if (weight < 1e-3) continue;
-        const own = s![one]! - common(one) * weight;
+        const common = single ? beside(dimension, single[example[one]!]!, all) : all;
+        const own = s![one]! - common * weight;
+        if (own * own * MOST_VANISHING <= bar * weight) continue;
         if (Math.abs(own) <= USUAL * weight) continue;
         const ratio =
           ((own * own) / (weight + wide(cuboid, one, weight) * weight ** 2)) *
@@ -183,6 +192,12 @@ function countScore(
     taken(leaves) {
       ordinary -= sumOver(nearWeight, leaves);
       shifted -= sumOver(nearMoved, leaves);
+      codes.forEach((own, at) => {
+        for (const leaf of leaves) {
+          valueWeight[at]![own[leaf]!]! -= nearWeight[leaf]!;
+          valueMoved[at]![own[leaf]!]! -= nearMoved[leaf]!;
+        }
+      });
     },
   };
 }
@@ -284,6 +299,8 @@ function vanishing(change: number): number {
   // Of ((1 + √x) ln (1 + √x) + (1 − √x) ln (1 − √x)) / x within 1 %.
   return 1 + x / 6 + 0.22 * x * x;
 }
+/** More than the greatest. */
+const MOST_VANISHING = 1.39;
 
 /** The variance of a change whose median is 1, halfway to the most that it can be. */
 const SATURATED = 1.4826 ** 2;
@@ -321,35 +338,42 @@ function weights(
 ): Float64Array {
   // A median of changes of fewer rows is a step.
   const least = given.runs ? 8 : 30;
-  const all = Int32Array.from(size.keys()).filter(
-    (leaf) => size[leaf]! >= least && !(last && out[leaf] === 1),
+  const all = new Int32Array(size.length);
+  let many = 0;
+  for (let leaf = 0; leaf < size.length; leaf += 1) {
+    if (size[leaf]! >= least && !(last && out[leaf] === 1)) all[many++] = leaf;
+  }
+  const step = Math.max(1, many / SAMPLE);
+  const sample = new Int32Array(Math.floor(many / step)).map(
+    (_, at) => all[Math.floor(at * step)]!,
   );
-  const step = Math.max(1, all.length / SAMPLE);
-  const leaves = all
-    .subarray(0, Math.floor(all.length / step))
-    .map((_, at) => all[Math.floor(at * step)]!)
-    .sort((a, b) => size[a]! - size[b]! || a - b);
-  const poisson = (leaf: number) => (2 * (1 + given.ratio * centre)) / size[leaf]!;
+  // By size: numbers sort by themselves much quicker than by a function.
+  const keys = new Float64Array(sample.length);
+  sample.forEach((leaf, at) => (keys[at] = Math.round(Math.log(size[leaf]!) * 1e6) * SAMPLE + at));
+  const leaves = new Int32Array(keys.sort().length).map((_, at) => sample[keys[at]! % SAMPLE]!);
+  const scale = 2 * (1 + given.ratio * centre);
+  const poisson = keys.map((_, at) => scale / size[leaves[at]!]!);
+  const moved = keys.map((_, at) => Math.abs(change[leaves[at]!]!));
   const bins = Math.min(20, Math.floor(leaves.length / 50));
   const points = Array.from({ length: bins }, (_, bin) => {
     const [from, to] = [bin, bin + 1].map((at) => Math.floor((at * leaves.length) / bins));
-    const own = leaves.subarray(from, to);
-    const middle = median(Float64Array.from(own, (leaf) => Math.abs(change[leaf]!))) * 1.4826;
-    return { variance: middle * middle, poisson: median(Float64Array.from(own, poisson)) };
+    const middle = median(moved.subarray(from, to)) * 1.4826;
+    return { variance: middle * middle, poisson: median(poisson.subarray(from, to)) };
   });
   const { s2, phi } = fitted(points) ?? { s2: 0, phi: ofFew() };
-  return size.map((total, leaf) => {
-    if (!(total > 0)) return 0;
-    const own = (total < least ? Math.max(1, phi) : phi) * poisson(leaf);
-    return 1 / (s2 + own + 1e-6);
-  });
+  const weight = new Float64Array(size.length);
+  for (let leaf = 0; leaf < size.length; leaf += 1) {
+    const total = size[leaf]!;
+    if (total > 0)
+      weight[leaf] = 1 / (s2 + ((total < least ? Math.max(1, phi) : phi) * scale) / total + 1e-6);
+  }
+  return weight;
 
   /** φ alone, by leaves where some are large, most of which went as the whole did; else by groups of them. */
   function ofFew(): number {
-    const squares = Float64Array.from(leaves, (leaf) => change[leaf]! ** 2 / poisson(leaf));
-    const moved = median(Float64Array.from(leaves, (leaf) => Math.abs(change[leaf]!)));
+    const squares = moved.map((by, at) => by ** 2 / poisson[at]!);
     const own =
-      leaves.length >= LEAST_LEAVES && moved < 1
+      leaves.length >= LEAST_LEAVES && median(moved) < 1
         ? { many: leaves.length, noise: median(squares) / CHI_SQUARED }
         : dispersion(given, cuboids, least, centre, out);
     const clump = given.runs ? CLUMP.runs : CLUMP.rows;
@@ -418,17 +442,24 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
  */
 function pullIn(change: Float64Array, weight: Float64Array, out: Uint8Array): void {
   const z = change.map((by, leaf) => Math.abs(by) * Math.sqrt(weight[leaf]!));
-  const rest = z.filter((_, leaf) => out[leaf] === 0 && weight[leaf]! > 0).sort();
-  const size = rest.length;
+  const all = new Float64Array(z.length);
+  let size = 0;
+  for (let leaf = 0; leaf < z.length; leaf += 1) {
+    if (out[leaf] === 0 && weight[leaf]! > 0) all[size++] = z[leaf]!;
+  }
   if (size <= 100) return;
   const inner = Math.max(20, Math.floor(size * 0.01));
   const outer = Math.max(8, Math.floor(inner / 12));
+  // Only the tail need be in order.
+  const far = all.subarray(0, size).filter((own) => own > 2);
+  const rest = (far.length > inner ? far : all.subarray(0, size)).sort();
+  const last = rest.length - 1;
   // Loaded when it is needed: importing probelab need not.
   const statistics = require("simple-statistics") as { probit: typeof probit };
   const normal = (rank: number) => -statistics.probit((rank + 0.5) / (2 * size));
-  const from = rest[size - 1 - inner]!;
+  const from = rest[last - inner]!;
   const bulk = Math.max(1, from / normal(inner));
-  const slope = (rest[size - 1 - outer]! - from) / (normal(outer) - normal(inner));
+  const slope = (rest[last - outer]! - from) / (normal(outer) - normal(inner));
   const tail = Math.max(bulk, slope);
   z.forEach((own, leaf) => {
     if (!(weight[leaf]! > 0)) return;

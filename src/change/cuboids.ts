@@ -124,8 +124,12 @@ export function sumsIn(
   out?: Uint8Array,
 ): Float64Array {
   const sums = new Float64Array(groups);
-  for (let at = 0; at < parts.length; at += 1) {
-    if (out === undefined || out[at] === 0) sums[parts[at]!]! += values[at]!;
+  if (out === undefined) {
+    for (let at = 0; at < parts.length; at += 1) sums[parts[at]!]! += values[at]!;
+  } else {
+    for (let at = 0; at < parts.length; at += 1) {
+      if (out[at] === 0) sums[parts[at]!]! += values[at]!;
+    }
   }
   return sums;
 }
@@ -156,17 +160,41 @@ export function sumsBy(
   return Array.from({ length: many }, (_, at) => sums(at));
 }
 
-/** Takes leaves' values out of the sums of all cuboids. */
+/** Sums of the leaves' values over the values of each dimension, by their numbers. */
+export function sumsByValue(
+  { sizes, codes }: Leaves,
+  cuboids: readonly Cuboid[],
+  values: Float64Array,
+): Float64Array[] {
+  // The first cuboids are those of one dimension, in their order.
+  return sumsBy(cuboids, values, { many: sizes.length }).map((sums, at) => {
+    const all = new Float64Array(sizes[at]!);
+    sums.forEach((sum, group) => (all[codes[at]![cuboids[at]!.example[group]!]!] = sum));
+    return all;
+  });
+}
+
+/** Takes leaves out of the sums of columns over all cuboids: of each group's, or, where the leaves are many, anew. */
 export function takeOut(
   cuboids: readonly Cuboid[],
-  sums: Float64Array[],
-  values: Float64Array,
-  leaves: readonly number[],
+  sums: readonly Float64Array[][],
+  columns: readonly Float64Array[],
+  leaves: ArrayLike<number>,
 ): void {
+  const groupsOf: ArrayLike<number>[] = [];
   for (let at = cuboids.length - 1; at >= 0; at -= 1) {
     const { finer, parts, groups } = cuboids[at]!;
-    if (finer !== undefined) sums[at] = sumsIn(parts, sums[finer]!, groups);
-    else for (const leaf of leaves) sums[at]![parts[leaf]!]! -= values[leaf]!;
+    const from = finer === undefined ? leaves : groupsOf[finer];
+    if (finer !== undefined && (from === undefined || leaves.length > cuboids[finer]!.groups)) {
+      for (const of of sums) of[at] = sumsIn(parts, of[finer]!, groups);
+      continue;
+    }
+    const own = (groupsOf[at] = new Int32Array(leaves.length));
+    for (let k = 0; k < own.length; k += 1) own[k] = parts[from![k]!]!;
+    columns.forEach((column, place) => {
+      const of = sums[place]![at]!;
+      for (let k = 0; k < own.length; k += 1) of[own[k]!]! -= column[leaves[k]!]!;
+    });
   }
 }
 
@@ -212,5 +240,7 @@ export function without(
 ): number[] {
   const out = new Uint8Array(many);
   for (const { leaves } of named) for (const leaf of leaves) out[leaf] = 1;
-  return Array.from(out.keys()).filter((leaf) => out[leaf] === 0);
+  const rest: number[] = [];
+  for (let leaf = 0; leaf < many; leaf += 1) if (out[leaf] === 0) rest.push(leaf);
+  return rest;
 }

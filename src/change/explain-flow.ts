@@ -163,8 +163,9 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   for (const { leaves } of found.causes) for (const leaf of leaves) out[leaf] = 1;
   const expected = upgrade(cells, counted, out)(cells.before).slice();
   const variance = found.variance.map((own, leaf) => {
-    const [rows, n] = [cells, counted].map((of) => of.before[leaf]! * ratio + of.after[leaf]!);
-    return n! > 0 ? own * (rows! / n!) ** 2 : 0;
+    const rows = cells.before[leaf]! * ratio + cells.after[leaf]!;
+    const n = counted.before[leaf]! * ratio + counted.after[leaf]!;
+    return n > 0 ? own * (rows / n) ** 2 : 0;
   });
 
   /** A cause that is all of one program, by the release that it comes from. */
@@ -195,7 +196,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const scaled = expected.map((n) => n * ratio);
   const named = found.causes.map((each) => namedRows(cells, each, scaled, cells.after));
   const causes = widened(cells, named, scaled).map(narrowed);
-  const rest = [...expected.keys()].filter((leaf) => out[leaf] === 0);
+  const rest = without(out.length, found.causes);
   const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
   const alike =
     Math.abs(found.ordinary - 1) > WHOLE &&

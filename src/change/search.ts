@@ -66,7 +66,7 @@ export function greedy(
       own,
       sums.map((of) => of[at]![group]!),
     );
-    score.columns.forEach((column, k) => takeOut(cuboids, sums[k]!, column, own));
+    takeOut(cuboids, sums, score.columns, own);
     found.push({ ...element, leaves: own, rest: own.length < all.length, score: best.score });
   }
   return found;
