@@ -14,7 +14,6 @@ export default defineConfig({
     env: { TZ: "America/New_York" },
     testTimeout: 240_000,
     hookTimeout: 300_000,
-    maxWorkers: 2,
     projects: [
       {
         extends: true,
@@ -24,12 +23,21 @@ export default defineConfig({
           exclude: SLOW,
           // Loading Vega, Arquero and zod anew for each file took a third of the time.
           isolate: false,
+          maxWorkers: 2,
           globalSetup: ["test/support/engine.ts"],
         },
       },
       {
         extends: true,
-        test: { name: "slow", include: SLOW, globalSetup: ["test/support/engine.ts"] },
+        test: {
+          name: "slow",
+          include: SLOW,
+          // On two cores: a quarter of their time they wait for browsers, kernels and servers.
+          maxWorkers: 3,
+          // Projects with different numbers of workers run one after the other.
+          sequence: { groupOrder: 1 },
+          globalSetup: ["test/support/engine.ts"],
+        },
       },
     ],
   },

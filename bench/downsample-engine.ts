@@ -4,7 +4,9 @@
  */
 import { join } from "node:path";
 import { openWriter } from "../src/database/writer.js";
-import { m4Sql } from "../src/downsample/sql/m4-sql.js";
+import { m4Sql } from "../src/query/m4-sql.js";
+import { print, raw } from "../src/query/sql.js";
+import { between } from "../src/time/time-range.js";
 import { report } from "./support/report.js";
 import { sideBySide } from "./support/side-by-side.js";
 
@@ -17,15 +19,15 @@ await using writer = await openWriter({ kind: "embedded", directory, label: `emb
 await fill();
 
 const end = START + (rows - 1) * 100;
-const table = { from: "points", x: { sql: "t", type: "DateTime64(3, 'UTC')" } };
-const whole = { ...table, start: START, end, width: WIDTH };
-const float = m4Sql({ ...whole, y: { sql: "y", type: "Float64" } });
-const count = m4Sql({ ...whole, y: { sql: "n", type: "UInt32" } });
-const grouped = m4Sql({ ...whole, y: { sql: "y", type: "Float64" }, series: "s", width: 100 });
+const range = between(new Date(START), new Date(end));
+const whole = { source: { from: () => raw("points"), instant: "t" }, range, width: WIDTH };
+const float = print(m4Sql({ ...whole, y: raw("y"), gaps: true }));
+const count = print(m4Sql({ ...whole, y: raw("n"), gaps: false }));
+const grouped = print(m4Sql({ ...whole, y: raw("y"), gaps: true, series: raw("s"), width: 100 }));
 // A key of fixed size: by the text of the series itself, the scan takes longer than it must.
 const bySeries = "any(s), cityHash64(s) AS series,";
 const scan = (y: string, select = ""): string => `SELECT ${select}
-  toUInt16(floor((toUnixTimestamp64Milli(t) - {m4_start:Int64}) * {m4_scale:Float64})) AS k,
+  toUInt16(floor((toUnixTimestamp64Milli(t) - {m4_start:Int64} / 1000) * {m4_scale:Float64})) AS k,
   min(t), max(t), min(${y}), max(${y}), count() FROM points
   GROUP BY ${select && "series, "}k ORDER BY ${select && "series, "}k`;
 const settings = { use_query_condition_cache: 0, max_threads: 2 };

@@ -24,10 +24,10 @@ const site = join("out", "docs");
 
 /** The pages in the order of the menu; one that isn't named here stands under More. */
 const ORDER = {
-  Guide: ["guide", "from-alert-to-postmortem", "gallery", "columns", "python", "kernel", "shell"],
+  Guide: ["guide", "gallery", "columns", "python", "kernel", "shell"],
   Questions: ["logs", "test-helpers", "test-lists", "snapshots", "downsampling"],
-  "What changed": ["changes", "change-points", "alarms"],
-  Incidents: ["alerts", "schedule", "incidents", "postmortem", "exports"],
+  "What changed": ["what-happened", "change-points", "alarms"],
+  Incidents: ["at-night", "alerts", "schedule", "incidents", "postmortem", "exports"],
   Operation: ["deployment", "reliability", "figures", "decisions"],
 };
 

@@ -56,14 +56,11 @@ export class KernelClient implements AsyncDisposable {
     return (performance.now() - begun) / 1000;
   }
 
-  /** Runs a cell. @returns milliseconds until its reply @throws Error where the cell fails */
-  async run(code: string): Promise<number> {
+  /** Runs a cell. @param metadata what a frontend says of itself @returns milliseconds until its reply @throws Error where the cell fails */
+  async run(code: string, metadata = {}): Promise<number> {
     const begun = performance.now();
-    const reply = await this.#request("execute_request", {
-      code,
-      silent: false,
-      store_history: true,
-    });
+    const content = { code, silent: false, store_history: true };
+    const reply = await this.#request("execute_request", content, metadata);
     const took = performance.now() - begun;
     if (reply["status"] !== "ok")
       throw new Error(`The cell failed: ${code}\n${JSON.stringify(reply)}`);
@@ -100,8 +97,12 @@ export class KernelClient implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true });
   }
 
-  async #request(type: string, content: object): Promise<Readonly<Record<string, unknown>>> {
-    const frames = this.#wire.write(type, content, undefined, []);
+  async #request(
+    type: string,
+    content: object,
+    metadata = {},
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const frames = this.#wire.write(type, content, undefined, [], metadata);
     const id = (JSON.parse(String(frames[2])) as { msg_id: string }).msg_id;
     await this.#shell.send(frames);
     for (;;) {

@@ -8,10 +8,18 @@ import { readInstant } from "../time/instant.js";
 import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
+import { formatInstant } from "../time/time-zone.js";
 import type { Finding } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
-import { learning, watchFlow, type Season, type Watched } from "./forecast.js";
-import { percent } from "./words.js";
+import {
+  learning,
+  recovery,
+  watchFlow,
+  type Recovery,
+  type Season,
+  type Watched,
+} from "./forecast.js";
+import { percent, signedPercent } from "./words.js";
 
 /** What `anomalies` takes besides. */
 export interface AnomaliesOptions {
@@ -55,6 +63,8 @@ const RULES: Rules<AnomaliesOptions> = {
 };
 
 const ACTION = "find anomalies";
+/** From which a fall over four weeks is told where no bucket is alarmed. */
+const SLOW = 0.1;
 /** So far apart alarmed buckets are one alarm. */
 const TOGETHER_MS = 3 * 3_600_000;
 
@@ -73,6 +83,8 @@ interface Judged {
   readonly series: FlowSeries;
   readonly watched: Watched;
   readonly first: number;
+  /** Whether it came back after an alarm. */
+  readonly after: (alarm: { readonly from: number; readonly to: number }) => Recovery;
 }
 
 /** The buckets that are judged: from and up to; those after them are late or incomplete. */
@@ -145,7 +157,9 @@ export async function anomalies(
     const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
     const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
     const first = Math.max(0, began) + span.learned;
-    return { series: each, watched: watchFlow(values, season, model), first };
+    const known = values.map((value) => value ?? 0);
+    const after: Judged["after"] = (alarm) => recovery(known, alarm, season, model.floor);
+    return { series: each, watched: watchFlow(values, season, model), first, after };
   });
   const alarms = judged.flatMap((each) => alarmsOf(flows, each, gap, span));
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
@@ -203,18 +217,21 @@ function whyUnjudged(
 
 function alarmsOf(
   flows: Flows,
-  { series, watched, first }: Judged,
+  { series, watched, first, after }: Judged,
   gap: number,
   { from: start, to: end }: Span,
 ): Alarm[] {
   const { values } = series;
-  const events: { from: number; to: number }[] = [];
-  for (let at = Math.max(start, first); at < end; at++) {
+  const all: { from: number; to: number }[] = [];
+  for (let at = first; at < end; at++) {
     if (!watched.alarmed[at]) continue;
-    const open = events.at(-1);
+    const open = all.at(-1);
     if (open !== undefined && at - open.to < gap) open.to = at + 1;
-    else events.push({ from: at, to: at + 1 });
+    else all.push({ from: at, to: at + 1 });
   }
+  // What dropped earlier and has not come back isn't usual, though it is alarmed no more.
+  const earlier = all.find((event) => event.to <= start && after(event).state === "below");
+  const events = [...(earlier ? [earlier] : []), ...all.filter(({ to }) => to > start)];
   const sum = (some: readonly (number | null)[], from: number, to: number) =>
     some.slice(from, to).reduce<number>((all, value) => all + (value ?? 0), 0);
   const isEmpty = (from: number, to: number) =>
@@ -261,9 +278,12 @@ function sentenceOf(
   const tail = `${late}${open === 0 ? "" : ` The last ${noun} (${grouped(open)}) ${why} and aren't judged.`}`;
   const [first] = alarms;
   if (first !== undefined) {
-    const which =
-      alarms.length === 1 ? "the only alarm" : `the largest of ${grouped(alarms.length)} alarms`;
-    return `${alarmText(flows, first)}, ${which}${groups} in ${span}; ${stated}${tail}`;
+    const own = alarms.filter((alarm) => alarm.to > from).length;
+    const which = own === 1 ? "the only alarm" : `the largest of ${grouped(own)} alarms`;
+    const where = first.to <= from ? `which began before ${span}` : `${which}${groups} in ${span}`;
+    const { after } = judged.find(({ series }) => series === first.series)!;
+    const end = first.to < to ? endText(flows, after(first)) : "";
+    return `${alarmText(flows, first)}, ${where}; ${stated}${end}${tail}`;
   }
   const cant = `Can't tell whether ${measure.label} dropped`;
   const seeing = leasts.filter((least) => least <= 1);
@@ -275,7 +295,20 @@ function sentenceOf(
   }
   const usual = series.length === 1 ? "" : " in the usual group";
   const unseen = blind === 0 ? "" : `, in ${grouped(blind)} of the groups not even a stop`;
-  return `No drop of ${measure.label}${groups} in ${hours}. A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${usual}${unseen}; ${stated}${tail}`;
+  const slow = series.length === 1 ? slowText(flows, to) : "";
+  return `No drop of ${measure.label}${groups} in ${hours}.${slow} A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${usual}${unseen}; ${stated}${tail}`;
+}
+
+/** A fall over weeks, which becomes usual: the last week against the one four weeks before. */
+function slowText({ series, buckets, measure, time, range }: Flows, to: number): string {
+  const week = WEEK / usualLength(time.every);
+  const held = (end: number) => series[0]!.values.slice(end - week, end);
+  const [is, was] = [held(to), to < 5 * week ? [null] : held(to - 4 * week)].map((values) =>
+    values.includes(null) ? NaN : values.reduce<number>((sum, value) => sum + value!, 0),
+  );
+  if (!measure.additive || !(is! / was! < 1 - SLOW)) return "";
+  const end = formatInstant(buckets[to - 1]!.end, range.timeZone);
+  return ` But the week to ${end} held ${percent(1 - is! / was!)} less than the one four weeks before.`;
 }
 
 /** From one bucket to before another: "2026-05-01 to 2026-05-01 06:00 UTC". */
@@ -297,6 +330,21 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
       return `A gap: not a single row of any group instead of about ${due}, ${when}, and rows again after it, so either nothing was measured or what was measured is not stored`;
     case "silence":
       return `Silence: no row of any group since ${when.split(" to ")[0]} (about ${due} expected): the flow has stopped, or rows are not stored yet`;
+  }
+}
+
+/** What became of a drop whose alarm is over: its alarms end where a new level is followed. */
+function endText({ time }: Flows, { state, change, buckets, usual }: Recovery): string {
+  const [one, more] = [bucketNoun(time.every, false), bucketNoun(time.every, true)];
+  const span = buckets === 1 ? one : counted(buckets, one, more);
+  const latest = change === null ? "" : `${signedPercent(change)} in the last ${span}`;
+  switch (state) {
+    case "below":
+      return ` It goes on: ${latest}.`;
+    case "recovered":
+      return ` It is over: ${latest}, ${signedPercent(usual[0])} to ${signedPercent(usual[1])} is usual.`;
+    case "unsure":
+      return ` Too little came since to tell whether it is over${latest && ` (${latest})`}.`;
   }
 }
 

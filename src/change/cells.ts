@@ -256,7 +256,7 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
         unit: "share",
       };
     case "ratio":
-      if (measure.complement === true || !adds(first) || !adds(second)) break;
+      if (!adds(first) || !adds(second)) break;
       return { kind: "rate", parts: [first, second], label: "Ratio", unit: "", ...varying(first) };
     case "mean": {
       const known = { ...where, [measure.column ?? ""]: { ne: null } };

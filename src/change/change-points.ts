@@ -1,5 +1,6 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { median } from "../base/statistics.js";
 import { counted } from "../base/text.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
@@ -9,7 +10,7 @@ import { offsetAt } from "../time/wall-clock.js";
 import type { Finding } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
-import { segments, type Change } from "./segments.js";
+import { segments, type Change, type Segmented } from "./segments.js";
 import { amount, percent, signedPercent } from "./words.js";
 
 /** Options of `changePoints`. */
@@ -39,6 +40,11 @@ const RULES: Rules<ChangePointsOptions> = {
     pass: "a share between 0 and 1, such as 0.05",
   },
 };
+
+/** A series without its season, and what was found in it. */
+interface Judged extends Segmented {
+  readonly level: Float64Array;
+}
 
 /** A change and the series that it was found in. */
 interface Found extends Change {
@@ -92,22 +98,38 @@ export async function changePoints(
     }
     if (values.length - known.length > cut.size) gaps += 1;
     const level = withoutSeason(values, local, { every: time.every, counts: isCount });
-    return [{ series: each, level, changes: segments(level, error) }];
+    return [{ series: each, level, ...segments(level, error) }];
   });
   const clearest = judged.map(({ changes }) => Math.min(1, ...changes.map(({ p }) => p)));
   const kept = benjaminiHochberg(clearest, error);
   // Fewer series than were looked at: each change of theirs has to be as much clearer.
   const stricter = (error * kept.size) / Math.max(1, judged.length);
-  const noLess = (value: number) => (isCount ? Math.max(0, value) : value);
+  const noLess = (value: number, { before, after }: Change) => {
+    const isNothing = Math.abs(value) < 1e-9 * Math.max(Math.abs(before), Math.abs(after));
+    return isNothing || (isCount && value < 0) ? 0 : value;
+  };
   const found = judged.flatMap(({ series, level, changes }, at): Found[] => {
     if (!kept.has(at)) return [];
-    return (stricter < error ? segments(level, stricter) : changes).map((change) => {
-      return { ...change, series, before: noLess(change.before), after: noLess(change.after) };
+    return (stricter < error ? segments(level, stricter).changes : changes).map((change) => {
+      const [before, after] = [noLess(change.before, change), noLess(change.after, change)];
+      return { ...change, series, before, after };
     });
   });
   // Beyond one in a million the larger comes first, not the one with the longer stretch.
   const size = ({ before, after }: Change) => Math.abs(after - before);
   found.sort((a, b) => Math.max(1e-6, a.p) - Math.max(1e-6, b.p) || size(b) - size(a));
+  // Of changes as large as the first one, the earliest: an outage begins before it ends.
+  const [top] = found;
+  if (top) {
+    const alike = found.filter(
+      (each) =>
+        each.series === top.series &&
+        each.p <= Math.max(1e-6, top.p) &&
+        size(each) + each.margin >= size(top) - top.margin,
+    );
+    const first = alike.reduce((a, b) => (b.at < a.at ? b : a));
+    found.splice(0, 0, ...found.splice(found.indexOf(first), 1));
+  }
   const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
   const notes = [
     ...[...unjudged].map(
@@ -127,7 +149,7 @@ export async function changePoints(
   const [why = "the answer is empty"] = unjudged.keys();
   return Object.freeze<ChangePoints>({
     kind: "change points",
-    sentence: sentenceOf(found, judged.length, flows, error, why),
+    sentence: sentenceOf(found, judged, flows, error, why),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
     asked: flows.result,
@@ -204,34 +226,61 @@ function timeText(at: number, { range }: Flows): string {
 
 function sentenceOf(
   found: readonly Found[],
-  judged: number,
+  judged: readonly Judged[],
   flows: Flows,
   error: number,
   why: string,
 ): string {
   const { measure, time, buckets } = flows;
   const each = `${measure.label} by ${time.every}`;
-  if (judged === 0) return `Can't tell whether ${each} changed, because ${why}.`;
+  if (judged.length === 0) return `Can't tell whether ${each} changed, because ${why}.`;
   const [best, ...others] = found;
   if (best === undefined) {
-    const where = judged === 1 ? "" : ` in any of ${judged} series`;
+    const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;
     const [one, more] = [bucketNoun(time.every, false), bucketNoun(time.every, true)];
-    return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)} (false-discovery rate ${percent(error)}).`;
+    return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)} (false-discovery rate ${percent(error)}). ${unseenText(judged, measure)}.`;
   }
   const changed = new Set(found.map(({ series }) => series)).size;
   const more = others
     .slice(0, 3)
-    .map(
-      (change) => `${timeText(+startOf(flows, change.at), flows)} (${sizeText(change, measure)})`,
-    );
+    .map((change) => `${whenText(change, flows)} (${sizeText(change, measure)})`);
   const tail =
-    judged > 1
-      ? ` ${counted(found.length, "change")} in ${changed} of ${judged} series.`
+    judged.length > 1
+      ? ` ${counted(found.length, "change")} in ${changed} of ${judged.length} series.`
       : others.length === 0
         ? ""
         : ` ${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}.`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
   return `${each}${of} ${changeText(best, flows)}.${tail}`;
+}
+
+/** What a series without a change did, and which one it would have shown. */
+function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
+  const usual = judged.length === 1 ? "" : " in the usual series";
+  const trends = judged.flatMap(({ trend }) => trend ?? []);
+  const [trend] = trends;
+  if (trend && judged.length === 1) {
+    const verb = trend.to < trend.from ? "fell" : "rose";
+    return `It ${verb} evenly from ${short(trend.from, measure)} to ${short(trend.to, measure)}`;
+  }
+  const even = trend && `${counted(trends.length, "series", "series")} rose or fell evenly. `;
+  const isCount = measure.additive && measure.missing === "zero";
+  const least = median(
+    judged.map(({ least, level }) => {
+      const known = level.filter((value) => !isNaN(value));
+      return isCount
+        ? (least * known.length) / known.reduce((sum, value) => sum + value, 0)
+        : least;
+    }),
+  );
+  const step =
+    measure.unit === "share"
+      ? percent(least).replace(" %", " points")
+      : isCount
+        ? percent(least)
+        : short(least, measure);
+  const what = isCount && least > 1 ? "Not even a fall to nothing" : `A step of ${step} or more`;
+  return `${even ?? ""}${what} for a quarter of them would have been noticed in 9 of 10 cases${usual}`;
 }
 
 /** "fell at 2026-10-03 03:00 UTC from 699 to 326 (−53 %)", with the intervals of time and size. */
@@ -249,11 +298,19 @@ function changeText(change: Change, flows: Flows): string {
           ? `${after < before ? "has fallen" : "has risen"} since ${time(at)} ${range.timeZone}`
           : `${verb} between ${time(at)} and ${time(until)} ${range.timeZone}`;
   const size = after - before;
-  const short = (value: number) =>
-    amount(Number(value.toPrecision(3)), measure.unit).replace("-", "−");
-  const ends = `95 % interval ${short(size - margin)} to ${short(size + margin)}`;
+  const ends = `95 % interval ${short(size - margin, measure)} to ${short(size + margin, measure)}`;
   const began = from === to ? "" : `; it began between ${time(from)} and ${time(to)}`;
-  return `${when} from ${short(before)} to ${short(after)} (${sizeText(change, measure)}; ${ends}${began})`;
+  return `${when} from ${short(before, measure)} to ${short(after, measure)} (${sizeText(change, measure)}; ${ends}${began})`;
+}
+
+/** "2026-10-03 03:00", of a slope "2026-10-03 to 2026-10-13". */
+function whenText({ at, until, kind }: Change, flows: Flows): string {
+  const [begin, end] = [at, until].map((place) => timeText(+startOf(flows, place), flows));
+  return kind === "step" ? begin! : `${begin} to ${end}`;
+}
+
+function short(value: number, { unit }: MeasureColumn): string {
+  return amount(Number(value.toPrecision(3)), unit).replace("-", "−");
 }
 
 function sizeText(change: Change, { unit }: MeasureColumn): string {

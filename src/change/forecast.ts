@@ -279,87 +279,110 @@ function leastDrop(expected: number, spread: number, limit: number, floor: numbe
 /** Whether what dropped is back. */
 export interface Recovery {
   /**
-   * `recovered`: the latest hours lie within the interval of what earlier weeks lead one to expect, and
+   * `recovered`: the latest buckets lie within the interval of what earlier weeks lead one to expect, and
    * at most a third of the drop can be left; `below`: they lie below it, the newest nearer to the
-   * loss than to the expectation; `unsure`: the hours since the alarm tell neither.
+   * loss than to the expectation; `unsure`: the buckets since the alarm tell neither.
    */
   readonly state: "recovered" | "below" | "unsure";
-  /** The latest hours against what was expected of them, as a share; null where nothing is expected. */
+  /** The latest buckets against what was expected of them, as a share; null where nothing is expected. */
   readonly change: number | null;
-  /** How many hours that is over. */
-  readonly hours: number;
+  /** How many buckets that is over. */
+  readonly buckets: number;
+  /** What `change` is by chance, in 95 of 100 cases. */
+  readonly usual: readonly [low: number, high: number];
 }
 
-const WEEK_HOURS = 168;
 /** Of the errors of past windows; on either side. */
 const LEVEL = 0.025;
+/** Buckets of the latest windows; so many of them in a row below the interval are no chance. */
+const WINDOWS = [1, 2, 3, 6, 12, 24, 48, 96];
+const LASTING = 4;
 /** Fewer windows of the past give no quantile. */
 const FEWEST_WINDOWS = 30;
 /** Of a complete stop, whose logarithm has no bound. */
 const MOST_LOSS = 0.95;
 
 /**
- * Judges whether hourly counts are back after a drop. A window of hours is compared with the usual
- * values of its hours at the level of the week before the drop: nothing from after its beginning
- * enters, so a loss that goes on can't become what is usual. The interval comes from the errors of the
- * same forecast, as far ahead, of windows before the drop.
+ * Judges whether values are back after a drop. A window of buckets is compared with the usual values
+ * at the level of the week before the drop: nothing from after its beginning enters, so a loss that
+ * goes on can't become what is usual. The interval comes from the errors of the same forecast, as far
+ * ahead, of windows before the drop.
  *
- * @param counts by the hour, without a gap.
- * @param drop the first alarmed hour and the one after the last, as places.
+ * @param values without a gap.
+ * @param drop the first alarmed bucket and the one after the last, as places.
+ * @param floor is added before the logarithm, as `watchFlow` does.
  */
 export function recovery(
-  counts: readonly number[],
+  values: readonly number[],
   drop: { readonly from: number; readonly to: number },
+  season: Season,
+  floor: number,
 ): Recovery {
-  const logs = counts.map((count, at) => (at < drop.from ? Math.log(count + 1) : NaN));
-  const season = { day: 24, week: WEEK_HOURS };
-  const usual = usualValues(logs, season).map((log) => Math.max(0, Math.exp(log) - 1));
-  const [came, expected] = [counts, usual].map((values) => {
+  const week = Math.max(7, season.week);
+  const logs = values.map((value, at) => (at < drop.from ? Math.log(value + floor) : NaN));
+  const usual = usualValues(logs, season).map((log) => Math.max(0, Math.exp(log) - floor));
+  const [came, expected] = [values, usual].map((some) => {
     const sums = [0];
-    for (const value of values) sums.push(sums.at(-1)! + value);
+    for (const value of some) sums.push(sums.at(-1)! + value);
     return (from: number, to: number) => sums[to]! - sums[from]!;
   });
   const ratio = (from: number, to: number) =>
-    Math.log((came!(from, to) + 1) / (expected!(from, to) + 1));
-  /** The logarithm of what came in a window over what was expected of it by hours before `known`. */
-  const error = (at: number, hours: number, known: number) =>
-    ratio(at, at + hours) - ratio(known - WEEK_HOURS, known);
+    Math.log((came!(from, to) + floor) / (expected!(from, to) + floor));
+  /** The logarithm of what came in a window over what was expected of it by buckets before `known`. */
+  const error = (at: number, length: number, known: number) =>
+    ratio(at, at + length) - ratio(known - week, known);
   /** The interval of that error by chance, for a window that ends so long after what is known. */
-  const interval = (hours: number, away: number): readonly [low: number, high: number] => {
+  const interval = (length: number, away: number): readonly [low: number, high: number] => {
     const past: number[] = [];
     // What is usual in the first weeks is known from too little.
-    for (let at = drop.from - hours; at + hours - away >= 3 * WEEK_HOURS; at--) {
-      past.push(error(at, hours, at + hours - away));
+    for (let at = drop.from - length; at + length - away >= 3 * week; at--) {
+      past.push(error(at, length, at + length - away));
     }
     if (past.length < FEWEST_WINDOWS) return [-Infinity, Infinity];
     past.sort((a, b) => a - b);
     const low = Math.floor(LEVEL * past.length);
     return [past[low]!, past[past.length - 1 - low]!];
   };
-  let longest: Recovery = { state: "unsure", change: null, hours: 0 };
+  const unknown = { change: null, buckets: 0, usual: [-1, Infinity] } as const;
   // What had no rows before the drop, such as a release that came with it, has no usual level.
-  const known = Math.max(0, drop.from - WEEK_HOURS);
-  if (came!(known, drop.from) === 0 || drop.from < 4 * WEEK_HOURS) return longest;
+  const known = Math.max(0, drop.from - week);
+  if (came!(known, drop.from) === 0 || drop.from < 4 * week) return { ...unknown, state: "unsure" };
   const length = drop.to - drop.from;
   const lost = error(drop.from, length, drop.from);
   const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
   // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
   const surely = Math.min(0, loss - Math.min(0, interval(length, length)[0]));
-  let newest: number | undefined;
-  for (const hours of [1, 2, 3, 6, 12, 24, 48, 96]) {
-    const [start, away] = [counts.length - hours, counts.length - drop.from];
-    if (start < drop.to) break;
-    const found = error(start, hours, drop.from);
-    const [low, high] = interval(hours, away);
-    longest = { state: "unsure", change: Math.expm1(found), hours };
-    newest ??= found;
-    if (found < low && found < 0) {
-      // The last alarmed hour may lie before the drop's end: a longer window then holds lost hours,
-      // and says nothing of the newest where these are nearer to the expectation than to the loss.
-      return newest < loss / 2 ? { ...longest, state: "below" } : longest;
-    }
-    // A single hour may be back by chance.
-    if (hours > 1 && found - high >= surely / 3) return { ...longest, state: "recovered" };
+  const windows = WINDOWS.filter((buckets) => values.length - buckets >= drop.to).map((buckets) => {
+    const found = error(values.length - buckets, buckets, drop.from);
+    const [low, high] = interval(buckets, values.length - drop.from);
+    const isBelow = found < low && found < 0;
+    // A single bucket may be back by chance.
+    const isBack = !isBelow && buckets > 1 && found - high >= surely / 3;
+    return { buckets, found, low, high, isBelow, isBack };
+  });
+  /** A state, told of the longest window up to which it holds. */
+  const told = (state: Recovery["state"], at: number, holds: (at: number) => boolean): Recovery => {
+    let last = at;
+    while (last + 1 < windows.length && holds(last + 1)) last++;
+    const window = windows[last];
+    if (window === undefined) return { ...unknown, state };
+    const usual = [Math.expm1(window.low), Math.expm1(window.high)] as const;
+    return { state, change: Math.expm1(window.found), buckets: window.buckets, usual };
+  };
+  const first = windows.findIndex(({ isBelow, isBack }) => isBelow || isBack);
+  if (first < 0) return told("unsure", 0, () => true);
+  const isBelow = (at: number) => windows[at]!.isBelow;
+  if (!isBelow(first)) {
+    return told(
+      "recovered",
+      first,
+      (at) => !isBelow(at) && windows[at]!.found <= windows[at]!.high,
+    );
   }
-  return longest;
+  // The last alarmed bucket may lie before the drop's end: a longer window then holds lost ones, and
+  // says nothing of the newest, unless it is nearer to the loss than to the expectation, or all are below.
+  const isLow =
+    windows[0]!.found < loss / 2 ||
+    (windows.length >= LASTING && windows.slice(0, LASTING).every((_, at) => isBelow(at)));
+  return isLow ? told("below", first, isBelow) : told("unsure", first, () => false);
 }

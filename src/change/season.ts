@@ -60,9 +60,12 @@ export function withoutCycle(
   // The level of what has no season shows changes better, and they leave the season then.
   for (let pass = 0; pass < 2; pass++) {
     const level = runningMedian(rest, width);
-    // Where the level itself is nothing, nothing can be divided by it.
-    const ratio = divide && level.every((value) => !(value <= 0));
-    const away = values.map((value, at) => (ratio ? value / level[at]! : value - level[at]!));
+    // Where the level itself is nothing, as in an outage, nothing can be divided by it.
+    const ratio = divide && level.filter((value) => value > 0).length > level.length / 2;
+    const away = values.map((value, at) => {
+      if (!ratio) return value - level[at]!;
+      return level[at]! > 0 ? value / level[at]! : NaN;
+    });
     const season = mediansBySlot(away, slots);
     const found = season.filter((value) => !isNaN(value));
     const mean = found.reduce((sum, value) => sum + value, 0) / found.length;

@@ -70,7 +70,8 @@ export function periodText(before: TimeRange, after: TimeRange): string {
   return `in ${formatRange(after)} against ${formatRange(before)}`;
 }
 
-export const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+export const lower = (text: string) =>
+  text.startsWith("I ") ? text : text.charAt(0).toLowerCase() + text.slice(1);
 
 /** A measure's name as a sentence has it: "Median run duration" of "Run duration, median". */
 export function spoken(label: string): string {

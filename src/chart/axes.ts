@@ -174,15 +174,30 @@ export function yChannel(
     },
     axis: {
       title: yLabel ?? measureTitle(drawing),
-      // Vega leaves labels of a log axis empty, powers of ten last, where they have no room.
       ...(log
-        ? { format: yFormat ?? ",~r" }
+        ? logLabels(values, yFormat ?? ",~r", height)
         : { labelExpr: valueLabel(drawing.roles.measure?.unit, values, yFormat) }),
       ...TITLE_ABOVE,
       // A marker at the edge of the plot ends before it.
       labelPadding: 10,
       tickCount: Math.max(2, Math.round(height / (log ? 30 : 50))),
     },
+  };
+}
+
+/**
+ * The labels of a log axis. Where they have no room Vega leaves the largest of each power of ten empty,
+ * which of a few powers hides the upper part: there 1, 2, 5 (3, 7) have a label.
+ */
+function logLabels(values: readonly (number | null)[], form: string, height: number): VegaLiteSpec {
+  const drawn = values.filter((value) => value !== null && value > 0) as number[];
+  const powers = drawn.length > 0 ? Math.log10(Math.max(...drawn) / Math.min(...drawn)) : 0;
+  const room = height / powers;
+  if (room < 45 || room > 230) return { format: form };
+  const digits = room < 130 ? [1, 2, 5] : [1, 2, 3, 5, 7];
+  const digit = "round(+slice(format(datum.value, 'e'), 0, 3))";
+  return {
+    labelExpr: `indexof([${digits.join(",")}], ${digit}) < 0 ? "" : format(datum.value, ${JSON.stringify(form)})`,
   };
 }
 

@@ -62,7 +62,7 @@ export class Chart {
     const live = this.#live(this.spec);
     // Vega-Lite's "container" is what a screen draws anyway.
     const width = given.width === "container" ? undefined : given.width;
-    return fluidSpec(live, svgSize(await layOut(this.spec)).width, width);
+    return fluidSpec(live, async () => svgSize(await layOut(this.spec)).width, width);
   }
 
   /**
@@ -124,11 +124,12 @@ export class Chart {
 
   /**
    * What a notebook shows: Vega-Lite for JupyterLab, Notebook 7 and VS Code, which draw it
-   * themselves, offline, and Vega for views beside each other, whose widths follow the place; a PNG for the classic notebook, nbconvert and GitHub. No text/html: where
-   * both are there it wins over Vega-Lite, and untrusted notebooks strip its scripts.
+   * themselves, offline, and Vega for views beside each other, whose widths follow the place; a PNG
+   * for the classic notebook, nbconvert and GitHub, unless the frontend adds one of its own drawing.
+   * No text/html: where both are there it wins over Vega-Lite, and untrusted notebooks strip its scripts.
    */
-  async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
-    const png = await this.png();
+  async [Symbol.for("Jupyter.display")](frontend: { addsPng?: boolean } = {}): Promise<MimeBundle> {
+    const png = frontend.addsPng === true ? undefined : await this.png();
     const { description } = this.spec;
     const screen = await this.screenSpec();
     return {
@@ -137,10 +138,10 @@ export class Chart {
           "application/vnd.vega.v5+json": await compiledForScreen(screen),
         }),
         "application/vnd.vegalite.v5+json": screen,
-        "image/png": png.toString("base64"),
+        ...(png && { "image/png": png.toString("base64") }),
         "text/plain": typeof description === "string" ? description : "Chart",
       },
-      metadata: { "image/png": pngSize(png, SCALE) },
+      metadata: png ? { "image/png": pngSize(png, SCALE) } : {},
     };
   }
 }

@@ -83,7 +83,6 @@ export function drawRows(
     y: roles.y,
     ...(work.series !== undefined && { series: work.series }),
     width: options.width ?? 1000,
-    height: options.height ?? 300,
     maxRows: most - spare,
     yType: options.yType ?? "linear",
   });

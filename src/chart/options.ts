@@ -12,20 +12,20 @@ export interface Annotation {
 }
 
 /** The horizontal axis: `x: { value: "day", label: "Day of release" }`. */
-export interface XOptions {
+export interface XOptions<C extends string = string> {
   /** Column along the axis. Default: the time column; without one, the first dimension. */
-  readonly value?: string;
+  readonly value?: C;
   /** Title of the axis; `""` for none. Default: the column's name, with the unit or the zone. */
   readonly label?: string;
 }
 
 /** The vertical axis: `y: { value: "q50", label: "Seconds", type: "log" }`. */
-export interface YOptions {
+export interface YOptions<C extends string = string> {
   /**
    * Column along the axis, or several of one unit: `["q10", "q50", "q90"]`, a series each.
    * Default: the measure that the question is about; in a stack, one that can be added up.
    */
-  readonly value?: string | readonly string[];
+  readonly value?: C | readonly C[];
   /** Title of the axis; `""` for none. Default: the measure with its unit. */
   readonly label?: string;
   /** Format of its numbers, on the axis and in tooltips: a d3 format, `".1f"`, `".2%"`, `"~s"`. */
@@ -36,25 +36,25 @@ export interface YOptions {
   readonly zero?: boolean;
 }
 
-/** The columns of rows, where their type tells them. */
+/** The columns of rows; any text where their type doesn't say them. */
 export type ColumnOf<Rows> =
   Rows extends Result<infer Row>
-    ? keyof Row & string
+    ? NamesOf<Row>
     : Rows extends readonly (infer Row)[]
-      ? keyof Row & string
-      : never;
+      ? NamesOf<Row>
+      : string;
 
-/** A column: any text, of which an editor offers those of the rows. */
-export type Column<Name extends string> = Name | (string & {});
+type NamesOf<Row> = [KeyOf<Row>] extends [never] ? string : KeyOf<Row>;
+type KeyOf<Row> = Row extends unknown ? keyof Row & string : never;
 
 /** Options of every chart of a Result; each has a default from the Result. */
 export interface ChartOptions<C extends string = string> {
   /** Column along the horizontal axis, or an object with the column as `value` and the axis' `label`. */
-  readonly x?: Column<C> | XOptions;
+  readonly x?: C | XOptions<C>;
   /** Column along the vertical axis, a list of columns, or an object with these as `value` and options of the axis. */
-  readonly y?: Column<C> | readonly Column<C>[] | YOptions;
+  readonly y?: C | readonly C[] | YOptions<C>;
   /** Column whose values are the series. Default: the dimensions; null for one series. */
-  readonly color?: Column<C> | null;
+  readonly color?: C | null;
   /** Default: a sentence made of the measure, the step, the dimension and the range. */
   readonly title?: string;
   /** A line under the title, before what the chart itself must say there. */
@@ -72,7 +72,7 @@ export interface ChartOptions<C extends string = string> {
   /** A line across the plot at a number of the vertical axis, such as a goal: `{ value: 600, label: "10 minutes" }`. */
   readonly reference?: { readonly value: number; readonly label?: string };
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
-  readonly facet?: Column<C>;
+  readonly facet?: C;
   /** Whether panels share the vertical scale (default) or each has its own. */
   readonly scales?: "shared" | "own";
 }
@@ -80,7 +80,7 @@ export interface ChartOptions<C extends string = string> {
 /** Options of `chart.line`. */
 export interface LineOptions<C extends string = string> extends ChartOptions<C> {
   /** Columns of the lower and the upper end of a band around each line: `["q10", "q90"]`. */
-  readonly band?: readonly [Column<C>, Column<C>];
+  readonly band?: readonly [C, C];
 }
 
 /** Options of `chart.area`. */
@@ -115,9 +115,9 @@ export interface HeatmapOptions<C extends string = string> extends Pick<
   "title" | "subtitle" | "width" | "height" | "theme" | "x"
 > {
   /** Column along the vertical axis, at most 60 values. Default: the first dimension that isn't x. */
-  readonly y?: Column<C>;
+  readonly y?: C;
   /** The measure that is the color. Default: the one that the question is about. */
-  readonly color?: Column<C>;
+  readonly color?: C;
   /** Format of its numbers: a d3 format, `",d"`. */
   readonly format?: string;
 }

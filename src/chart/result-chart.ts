@@ -41,7 +41,7 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions)
 
 /** Title and texts of the picture of a finding. */
 export interface Said {
-  title(this: void, named: Drawing): string;
+  readonly title: string;
   /** For those who can't see it. */
   readonly sentence: string;
   /** The first lines of the subtitle. */
@@ -70,9 +70,7 @@ export function drawnResult(
   const { origin } = result;
   const drawn = options.facet === undefined ? alone : inPanels;
   const { drawing, named, views, sentences, ...picture } = drawn(result, kind, options);
-  // A finding's title says what it is over.
-  const spanned = said !== undefined && options.title === undefined;
-  const told = chartSentences(drawing, origin, spanned, kind.faded, [
+  const told = chartSentences(drawing, origin, kind.faded, [
     ...(said?.told ?? []),
     ...sentences,
     ...(kind.notes?.(drawing, origin) ?? []),
@@ -81,7 +79,7 @@ export function drawnResult(
   const lines = said?.lines(picture.widest) ?? [];
   const spec = wholeSpec(origin, {
     ...picture,
-    title: options.title ?? said?.title(named) ?? titleSentence(named, picture.widest),
+    title: options.title ?? said?.title ?? titleSentence(named, picture.widest),
     theme: options.theme,
     subtitle: [options.subtitle ?? "", lines.join(" "), told.join(" ")],
     described: (text) =>

@@ -43,8 +43,6 @@ export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[]
 export function chartSentences(
   drawing: Drawing,
   origin: Origin,
-  /** Whether the range and the filter stand in the title. */
-  spanned: boolean,
   faded: string,
   added: readonly string[],
 ): string[] {
@@ -61,7 +59,7 @@ export function chartSentences(
     (note) => dates.length === 0 || !dates.every((date) => note.includes(date)),
   );
   const all = [
-    ...(spanned ? [] : spanSentence(origin)),
+    ...spanSentence(origin),
     ...empty,
     ...incompleteSentence(drawing, edges, faded, zone),
     ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],

@@ -14,7 +14,7 @@ import { heading, label } from "../render/label.js";
 import { originRecord } from "../render/origin.js";
 import { chartPage } from "../render/page/page.js";
 import { resultOf } from "./check-result.js";
-import type { Column, ColumnOf } from "./options.js";
+import type { ColumnOf } from "./options.js";
 import { checkColumn, list } from "./roles.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
@@ -28,15 +28,15 @@ import {
 /** Options of `table`. */
 export interface TableOptions<C extends string = string> {
   /** Columns with a bar in each cell; those in a list of their own share a scale. Default: none. */
-  readonly bars?: readonly (Column<C> | readonly Column<C>[])[] | true;
+  readonly bars?: readonly (C | readonly C[])[] | true;
   /** Columns to show, in order; default all. */
-  readonly columns?: readonly Column<C>[];
+  readonly columns?: readonly C[];
   /** Default: number of rows and the range. */
   readonly caption?: string;
   /** Rows to show, default 100, at most 4,999. */
   readonly limit?: number;
   /** Column to sort by: numbers the largest first, texts, versions and times the first first; what holds the rest is last. */
-  readonly sort?: Column<C>;
+  readonly sort?: C;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";

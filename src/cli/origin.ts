@@ -1,12 +1,9 @@
 import { Command } from "commander";
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { ProbelabError } from "../base/error.js";
 import { originEntries, readOrigins } from "../render/origin.js";
 import type { Json } from "../result/json.js";
 import { inertJson, line, sqlText } from "./terminal.js";
-
-/** Larger than any export; the whole file is held in memory. */
-const LARGEST = 256 * 1024 * 1024;
 
 /** `probelab origin FILE…` */
 export const originCommand = new Command("origin")
@@ -31,16 +28,12 @@ export const originCommand = new Command("origin")
   });
 
 async function content(path: string): Promise<Buffer> {
-  // Opening a pipe would wait for somebody who writes into it.
-  const about = await stat(path).catch(() => undefined);
-  if (about === undefined) throw new ProbelabError("there is no such file; check the path.");
-  if (!about.isFile() || about.size > LARGEST) {
-    throw new ProbelabError("it is no file of up to 256 MiB; give the exported file itself.");
-  }
   try {
     return await readFile(path);
   } catch (error) {
-    throw new ProbelabError("it can't be opened; check its permissions.", { cause: error });
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "there is no such file" : `it can't be read (${code})`;
+    throw new ProbelabError(`${reason}; pass the exported file itself.`, { cause: error });
   }
 }
 

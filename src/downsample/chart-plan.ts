@@ -12,8 +12,6 @@ export interface ChartPlan {
   readonly series?: string;
   /** Width of the plot in pixels: as many pixel columns. */
   readonly width: number;
-  /** Height of the plot in pixels, default 400. */
-  readonly height?: number;
   /** Most rows to draw, at most 4,999, the default. */
   readonly maxRows?: number;
   /** Default linear. A log scale draws only values above zero. */

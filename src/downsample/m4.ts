@@ -23,7 +23,7 @@ export function pixelAxis(start: number, end: number, columns: number): PixelAxi
 }
 
 /**
- * The pixel column of an x. ClickHouse computes the same expression in sql/m4-sql.ts: keep the order
+ * The pixel column of an x. ClickHouse computes the same expression in query/m4-sql.ts: keep the order
  * of operations, so that the two round alike.
  */
 export function columnOf(x: number, axis: PixelAxis): number {

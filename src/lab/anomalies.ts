@@ -211,13 +211,21 @@ export async function flowAnomalies(
       [...parts].map(async ([label, { of, where: own, isNamed }]) => {
         const flows = own && (await optional(() => readFlows(of.counts(own), undefined, ACTION)));
         if (!flows?.series[0])
-          return { label, isNamed, state: "unsure", change: null, hours: 0 } as const;
+          return {
+            label,
+            isNamed,
+            state: "unsure",
+            change: null,
+            buckets: 0,
+            usual: [-1, Infinity],
+          } as const;
         const place = (at: number) => {
           const found = flows.buckets.findIndex(({ start }) => +start >= at);
           return found < 0 ? flows.buckets.length : found;
         };
         const counts = flows.series[0].values.slice(0, place(known)).map((value) => value ?? 0);
-        return { label, isNamed, ...recovery(counts, { from: place(from), to: place(to) }) };
+        const drop = { from: place(from), to: place(to) };
+        return { label, isNamed, ...recovery(counts, drop, { day: 24, week: 168 }, 1) };
       }),
     );
     const below = judgements.find(({ state }) => state === "below");
@@ -233,14 +241,15 @@ export async function flowAnomalies(
       return { state: "unsure", verdict };
     }
     const parted = named.length === 1 ? "" : ", and so is each part named below";
-    const verdict = `There was a drop, and it is over: ${named[0]!.label} are back as expected (${latest(named[0]!)})${parted}.`;
+    const [low, high] = named[0]!.usual.map(signedPercent);
+    const verdict = `There was a drop, and it is over: ${named[0]!.label} are back as expected (${latest(named[0]!)}; ${low} to ${high} is usual)${parted}.`;
     return { state: "recovered", verdict };
   }
 }
 
 /** `−47 % in the last 3 hours` */
-function latest({ change, hours }: Recovery): string {
-  return `${signedPercent(change ?? 0)} in the last ${hours === 1 ? "hour" : counted(hours, "hour")}`;
+function latest({ change, buckets }: Pick<Recovery, "change" | "buckets">): string {
+  return `${signedPercent(change ?? 0)} in the last ${buckets === 1 ? "hour" : counted(buckets, "hour")}`;
 }
 
 /** A sentence where all programs that log often enough to be judged have fallen silent. */

@@ -29,9 +29,9 @@ export function measurementSource(table: TableInfo, filter: MeasurementFilter): 
 }
 
 /**
- * The measurements of a range, each once with the `rows` that the table holds of it: rows of one
- * measurement_uid, or rows that are equal in every column. Its time and dimensions are those of its
- * first row.
+ * The measurements of a range, each once with the `rows` that the table holds of it, all but one of
+ * them `surplus_rows`: rows of one measurement_uid, or rows that are equal in every column. Its time and
+ * dimensions are those of its first row.
  */
 export function measurementOnceSource(table: TableInfo, range: TimeRange, where: Where): Source {
   const { conditions, ...own } = filtered(table, range, where);
@@ -41,8 +41,8 @@ export function measurementOnceSource(table: TableInfo, range: TimeRange, where:
   return {
     many: "measurements",
     column: (name) =>
-      name === "rows"
-        ? { sql: raw("_held"), type: "UInt64", label: "Rows", unit: "rows" }
+      name === "rows" || name === "surplus_rows"
+        ? { sql: raw(name === "rows" ? "_held" : "(_held - 1)"), type: "UInt64", unit: "rows" }
         : first.column(name),
     instant: table.time.dateTime("_first"),
     ...daysOnly(table),

@@ -144,8 +144,7 @@ export async function duplicates({ database }: Asked, options: DuplicateOptions)
     measurements: count({ label: "Measurements, each once" }),
     rows: sum("rows", { label: "Rows of the table" }),
     duplicated: count({ where: { rows: { gt: 1 } }, label: "Measurements held more than once" }),
-    share: ratio(count(), sum("rows"), {
-      complement: true,
+    share: ratio(sum("surplus_rows"), sum("rows"), {
       label: "Share of rows that are surplus",
       unit: "share",
     }),

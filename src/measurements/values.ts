@@ -2,15 +2,14 @@ import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { answerOrigin } from "../database/database.js";
-import { plainType } from "../database/time-column.js";
 import { grouped } from "../base/text.js";
-import { m4Sql } from "../downsample/sql/m4-sql.js";
-import { measurementSource } from "./measurement-source.js";
 import { askRoom, type Asked, type MeasurementColumn } from "./questions.js";
 import { asText } from "../query/dimension.js";
 import { count } from "../query/measure.js";
+import { m4Sql } from "../query/m4-sql.js";
+import { Plan } from "../query/plan.js";
 import { bind, print, sql, type Sql } from "../query/sql.js";
-import { type Where, whereText } from "../query/where.js";
+import { whereText, type Where } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 
@@ -56,20 +55,10 @@ export async function values(of: Asked, options: ValuesOptions): Promise<Result>
   refuseUnknown(options, OPTIONS, action);
   const range = checkRange((options as ValuesOptions | undefined)?.range, action);
   const { y, by, top = 6, other = true, width = 1000, where = {}, signal } = options;
-  const { database } = of;
-  const table = await database.table("measurements");
   const taken = y === "t" || by === "t" ? "t" : by === y ? y : undefined;
   if (taken !== undefined) {
     throw new ProbelabError(
       `Can't ${action} of a column ${taken} ${taken === "t" ? "along time: that is the answer's column of time" : "by itself"}. Ask lab.measurements.ask, whose by and measures take names of your own.`,
-    );
-  }
-  const all = measurementSource(table, { range, where });
-  const { type, sql: column } = all.column(y);
-  const plain = plainType(type);
-  if (!/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plain)) {
-    throw new ProbelabError(
-      `Can't draw ${y} along time: it is a ${type}. Pass a column of numbers, or count with lab.measurements.counts({ by: "${y}" }).`,
     );
   }
   if (!Number.isInteger(top) || top < 1 || top > 200) {
@@ -77,45 +66,35 @@ export async function values(of: Asked, options: ValuesOptions): Promise<Result>
       `Can't keep ${String(top)} series of values: pass top: a whole number from 1 to 200.`,
     );
   }
+  const source = await of.measurements({ range, where });
+  const { sql: number, type } = new Plan(source).number(y, "draw along time");
   const sized = { range, by, top, other, where, every: "all", ...(signal && { signal }) } as const;
   const sizes =
     by === undefined
       ? undefined
       : (await askRoom(of, "measurements", { ...sized, by }, { n: count() }, { action })).origin;
   const { order = [], other: rest } = sizes?.columns.dimensions[0] ?? {};
-  let rows = all.from(range);
   let series: Sql | undefined;
+  let from = (range: TimeRange) => source.from(range);
   if (by !== undefined) {
     const names = order.filter((name) => rest === undefined || name !== rest);
-    series = asText(all.column(by).sql);
-    const isKept = sql`has(${bind("kept", "Array(Nullable(String))", names)}, ${series})`;
-    if (rest !== undefined) {
-      series = sql`if(${isKept}, ${series}, ${bind("other", "String", rest)})`;
-    } else if (!other) {
-      rows = sql`${rows} AND ${isKept}`;
-    }
+    const name = asText(source.column(by).sql);
+    const isKept = sql`has(${bind("kept", "Array(Nullable(String))", names)}, ${name})`;
+    series =
+      rest === undefined ? name : sql`if(${isKept}, ${name}, ${bind("other", "String", rest)})`;
+    if (rest === undefined && !other) from = (range) => sql`${source.from(range)} AND ${isKept}`;
   }
-  const { time } = table;
-  const timeType = table.columns.get(table.timeName) ?? "";
-  const x = /^Date(Time(64)?)?\b/.test(timeType)
-    ? { sql: time.sql, type: timeType }
-    : { sql: `toDateTime64(${time.dateTime(time.sql)}, 6, 'UTC')`, type: "DateTime64(6, 'UTC')" };
   const slices = Math.floor(MOST_ROWS / (6 * (order.length || 1)));
   const columns = Math.max(1, Math.min(width, slices));
-  const from = print(rows);
-  const named = series && print(series);
-  const m4 = m4Sql({
-    from: from.sql,
-    x,
-    y: { sql: print(column).sql, type: plain === type ? type : `Nullable(${plain})` },
-    ...(named && { series: named.sql }),
-    ...{ start: range.start, end: range.end, width: columns },
-  });
-  const parameters = { ...from.parameters, ...named?.parameters, ...m4.parameters };
-  const question = { sql: m4.sql, parameters, action, signal };
-  const answer = await database.ask({ ...question, types: new Map([["x", x.type]]) });
-  const drawn = answer.table.rename({ x: "t", y, ...(by !== undefined && { series: by }) });
-  const cost = answerOrigin(database, question, range, answer);
+  const line = {
+    source: { from, instant: source.instant },
+    y: number,
+    gaps: /Float|Nullable/.test(type),
+  };
+  const question = { ...print(m4Sql({ ...line, series, range, width: columns })), action, signal };
+  const answer = await of.database.ask(question);
+  const drawn = answer.table.rename({ y, ...(by !== undefined && { series: by }) });
+  const cost = answerOrigin(of.database, question, range, answer);
   const filter = whereText(where);
   return new Result(drawn, {
     ...cost,
@@ -131,7 +110,7 @@ export async function values(of: Asked, options: ValuesOptions): Promise<Result>
       `${grouped(drawn.numRows())} values: first, last, lowest and highest of ${grouped(columns)} equal slices of time.`,
     ],
     notes: [
-      ...all.notes,
+      ...source.notes,
       ...(drawn.numRows() === 0 ? ["No measurement matches in the range."] : []),
     ],
   });

@@ -204,9 +204,9 @@ export class CellCompiler {
     return types;
   }
 
-  /** Identifies cells that TypeScript judges, and the column types that it judges them with. */
+  /** Identifies cells that TypeScript judges, its version, and the column types that it judges them with. */
   #keyOf(cells: readonly CellModule[]): string {
-    return [this.#language.columnTypes, ...cells.map(({ text }) => text)].join("\0");
+    return [ts.version, this.#language.columnTypes, ...cells.map(({ text }) => text)].join("\0");
   }
 
   /** Puts `code` below the declarations of earlier cells. @returns its path, and where the code starts there */

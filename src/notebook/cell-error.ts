@@ -282,7 +282,7 @@ const HINTS: readonly Hint[] = [
     "Write range: last($1), or range: between(start, end).",
   ],
   [
-    /^Argument of type '"(.*)"' is not assignable to parameter of type 'ColumnName</,
+    /^(?:Argument of t|T)ype '"(.*)"' is not assignable to (?:parameter of type 'ColumnName|type '.*[XY]Options)</,
     /(?:)/,
     "There is no column $1: result.columnNames() lists them.",
   ],

@@ -9,7 +9,6 @@ export const ts = createRequire(import.meta.url)("typescript") as typeof TypeScr
 /** The language of cells: what Node 20 runs, and `using`, which TypeScript compiles to it. */
 const options: TypeScript.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
-  lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
   module: ts.ModuleKind.Preserve,
   moduleResolution: ts.ModuleResolutionKind.Bundler,
   experimentalDecorators: true,
@@ -21,6 +20,8 @@ const options: TypeScript.CompilerOptions = {
   noEmit: true,
   libReplacement: false,
 };
+
+const libraryFolder = dirname(ts.getDefaultLibFilePath(options));
 
 type Resolution = TypeScript.ResolvedModuleWithFailedLookupLocations;
 
@@ -37,9 +38,14 @@ export class CellLanguage {
   readonly #root: string;
   readonly #columns: string;
   readonly #nodeTypes: string;
+  readonly #library = slashes(join(libraryFolder, "lib.cells.d.ts"));
   readonly #ownDist = slashes(join(ownPackage().root, "dist", "/"));
   /** Files that exist only in memory. */
   readonly #texts = new Map<string, { readonly text: string; readonly version: string }>();
+  readonly #snapshots = new Map<
+    string,
+    { snapshot: TypeScript.IScriptSnapshot; version: string }
+  >();
   readonly #roots: Set<string>;
   readonly #resolved = new Map<string, Resolution>();
   #versions = 0;
@@ -56,6 +62,7 @@ export class CellLanguage {
     this.#roots = new Set([this.#root, this.#nodeTypes, this.#columns]);
     this.#setText(this.#columns, "");
     this.#setText(this.#nodeTypes, nodeTypes);
+    this.#setLibrary();
     this.setRoots([]);
   }
 
@@ -138,6 +145,21 @@ export class CellLanguage {
     this.#texts.set(path, { text, version: `${++this.#versions}` });
   }
 
+  /** Makes one file of the declarations of the language: each program would merge anew what some 70 say. */
+  #setLibrary(): void {
+    const reference = /^\/\/\/ <reference (?:lib="(.*)"|no-default-lib="true") ?\/>$/gm;
+    const textOf = (name: string): string => {
+      const path = slashes(join(libraryFolder, `lib.${name}.d.ts`));
+      if (this.#texts.has(path)) return "";
+      // A package may reference the file itself.
+      this.#setText(path, "");
+      const text = ts.sys.readFile(path) ?? "";
+      return text.replace(reference, (_, other?: string) => (other ? textOf(other) : ""));
+    };
+    const text = `${textOf("es2023")}${textOf("esnext.disposable")}`;
+    this.#setText(this.#library, `/// <reference no-default-lib="true"/>\n${text}`);
+  }
+
   #host(): TypeScript.LanguageServiceHost &
     Pick<TypeScript.CompilerHost, "getModuleResolutionCache"> {
     const { sys } = ts;
@@ -148,12 +170,19 @@ export class CellLanguage {
       getCompilationSettings: () => options,
       getScriptFileNames: () => [...this.#roots],
       getScriptVersion: (path) => this.versionOf(path),
+      // Each program asks for those of all files.
       getScriptSnapshot: (path) => {
+        const version = this.versionOf(path);
+        const known = this.#snapshots.get(path);
+        if (known?.version === version) return known.snapshot;
         const text = readFile(path);
-        return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+        if (text === undefined) return undefined;
+        const snapshot = ts.ScriptSnapshot.fromString(text);
+        this.#snapshots.set(path, { snapshot, version });
+        return snapshot;
       },
       getCurrentDirectory: () => this.#folder,
-      getDefaultLibFileName: (options) => ts.getDefaultLibFilePath(options),
+      getDefaultLibFileName: () => this.#library,
       useCaseSensitiveFileNames: () => true,
       readFile,
       fileExists: (path) => this.#texts.has(path) || sys.fileExists(path),

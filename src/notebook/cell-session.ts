@@ -188,7 +188,7 @@ export class CellSession {
       this.#runScript(compiled.script, cell);
       await cell.ended;
       if (cell.value != null) {
-        const shown = await cell.guard(mimeBundles(cell.value));
+        const shown = await cell.guard(mimeBundles(cell.value, sink));
         cell.value = undefined; // What the cell started, a connection, may hold the cell for long.
         const bundles = [...(shown as Awaited<ReturnType<typeof mimeBundles>>)];
         const result = bundles.pop()!;

@@ -5,6 +5,7 @@ import type { MimeBundle } from "../base/mime-bundle.js";
 import { isFinding } from "../change/finding.js";
 import { isArqueroTable } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
+import type { Frontend } from "./outputs.js";
 
 const displaySymbol = Symbol.for("Jupyter.display");
 const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
@@ -14,9 +15,14 @@ const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
  * convention; it may be async), a table for a Result or an Arquero table, and inspected text for everything
  * else. A finding has two bundles, its chart, then its sentence and table: in one bundle the HTML would hide
  * the chart. A Promise is awaited. Known secrets are hidden.
+ *
+ * @param frontend is handed to the method, which may leave out what the frontend draws itself
  */
-export async function mimeBundles(value: unknown): Promise<readonly MimeBundle[]> {
-  return (await bundlesOf(await value)).map(({ data, metadata }) => {
+export async function mimeBundles(
+  value: unknown,
+  frontend: Frontend = {},
+): Promise<readonly MimeBundle[]> {
+  return (await bundlesOf(await value, frontend)).map(({ data, metadata }) => {
     const shown = Object.entries(data).map(([type, form]) => [type, withoutSecrets(type, form)]);
     return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
   });
@@ -36,12 +42,12 @@ function withoutSecrets(type: string, value: unknown): unknown {
   return text === undefined || plain === text ? value : (JSON.parse(plain) as unknown);
 }
 
-async function bundlesOf(settled: unknown): Promise<readonly MimeBundle[]> {
-  const own = await displayed(settled);
+async function bundlesOf(settled: unknown, frontend: Frontend): Promise<readonly MimeBundle[]> {
+  const own = await displayed(settled, frontend);
   if (own) return [own];
   if (isFinding(settled)) {
     const { findingBundles } = await import("../chart/change/change.js");
-    return findingBundles(settled, displayed);
+    return findingBundles(settled, (chart) => displayed(chart, frontend));
   }
   if (!isTable(settled)) return [{ data: { "text/plain": inspect(settled) }, metadata: {} }];
   // Loaded when it is needed: a kernel starts without the charts.
@@ -57,16 +63,16 @@ export function isRich(value: unknown): boolean {
   return displayMethod(value) !== undefined || isFinding(value) || isTable(value);
 }
 
-function displayMethod(value: unknown): (() => unknown) | undefined {
+function displayMethod(value: unknown): ((frontend: Frontend) => unknown) | undefined {
   const method: unknown = (Object(value) as Record<symbol, unknown>)[displaySymbol];
   return typeof method === "function"
-    ? () => Reflect.apply(method, value, []) as unknown
+    ? (frontend) => Reflect.apply(method, value, [frontend]) as unknown
     : undefined;
 }
 
 /** The result of the value's own method: data by MIME type, or `{ data, metadata }`. */
-async function displayed(value: unknown): Promise<MimeBundle | undefined> {
-  const given = (await displayMethod(value)?.()) as Partial<MimeBundle> | null | undefined;
+async function displayed(value: unknown, frontend: Frontend): Promise<MimeBundle | undefined> {
+  const given = (await displayMethod(value)?.(frontend)) as Partial<MimeBundle> | null | undefined;
   if (typeof given !== "object" || given === null) return undefined;
   const { data, metadata } = given;
   const isBundle = [data, metadata].every((part) => typeof part === "object" && part !== null);

@@ -32,7 +32,15 @@ export type CellOutput =
   | { readonly type: "result"; readonly bundle: MimeBundle }
   | { readonly type: "error"; readonly error: CellError };
 
-export type OutputSink = (output: CellOutput) => void;
+/** What a frontend does by itself. */
+export interface Frontend {
+  /** True where it draws Vega-Lite and adds a PNG of that to the notebook, as JupyterLab and Notebook 7 do. */
+  readonly addsPng?: boolean;
+}
+
+export interface OutputSink extends Frontend {
+  (output: CellOutput): void;
+}
 
 interface OutputContext {
   readonly storage: AsyncLocalStorage<OutputSink>;
@@ -90,6 +98,8 @@ const mostCharacters = 1_000_000;
  * the cell's next output.
  */
 export class StreamBatch {
+  /** Takes an output; what was printed before it goes first. */
+  readonly put: OutputSink;
   readonly #sink: OutputSink;
   #name: StreamName = "stdout";
   #pieces: string[] = [];
@@ -100,14 +110,13 @@ export class StreamBatch {
 
   constructor(sink: OutputSink) {
     this.#sink = sink;
+    const put = (output: CellOutput) => {
+      if (output.type === "stream") return this.write(output.name, output.text);
+      this.flush();
+      sink(output);
+    };
+    this.put = Object.assign(put, { addsPng: sink.addsPng === true });
   }
-
-  /** Takes an output; what was printed before it goes first. */
-  readonly put: OutputSink = (output) => {
-    if (output.type === "stream") return this.write(output.name, output.text);
-    this.flush();
-    this.#sink(output);
-  };
 
   write(name: StreamName, text: string): void {
     if (this.#printed > mostPrinted) return;

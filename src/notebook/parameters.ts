@@ -7,7 +7,8 @@ export type Parameters = Readonly<Record<string, ParameterValue>>;
 /**
  * Sets a notebook's parameters as Papermill does: a cell tagged `injected-parameters` follows the cell
  * tagged `parameters`. A variable that this cell declares with `let` is assigned, so that its type is
- * checked; others are declared.
+ * checked; others are declared. Where the cell declares a text, a number is taken as its text,
+ * as a version such as 3.1 is meant.
  *
  * @throws ProbelabError for a name that the `parameters` cell does not declare, or where there is no such cell
  */
@@ -18,8 +19,9 @@ export async function injectParameters(notebook: Notebook, parameters: Parameter
   const declared = await declaredVariables(notebook.cells[index]?.source ?? "");
   refuseUnknown(Object.keys(parameters), index < 0 ? undefined : [...declared.keys()]);
   const lines = Object.entries(parameters).map(([name, value]) => {
-    const keyword = declared.get(name) === "let" ? "" : "const ";
-    return `${keyword}${name} = ${JSON.stringify(value)};`;
+    const { kind, isText } = declared.get(name)!;
+    const own = isText && typeof value === "number" ? String(value) : value;
+    return `${kind === "let" ? "" : "const "}${name} = ${JSON.stringify(own)};`;
   });
   const cell: CodeCell = {
     cell_type: "code",
@@ -39,7 +41,8 @@ export function isInjected(cell: NotebookCell): boolean {
 
 /**
  * Reads `name=value`. The value is a number, `true`, `false`, `null`, a quoted string, a list or an object
- * where it is valid JSON, and text otherwise.
+ * where it is valid JSON, and text otherwise; so is a number with more digits than it needs, such as
+ * the version 3.10.
  *
  * @throws ProbelabError where there is no name that a variable may have
  */
@@ -49,7 +52,8 @@ export function parseParameter(text: string): [name: string, value: ParameterVal
     throw new ProbelabError(`Can't read the parameter "${text}": write it as name=value.`);
   }
   try {
-    return [name, JSON.parse(value) as ParameterValue];
+    const read = JSON.parse(value) as ParameterValue;
+    return [name, typeof read === "number" && String(read) !== value ? value : read];
   } catch {
     return [name, value];
   }
@@ -66,10 +70,16 @@ function refuseUnknown(names: readonly string[], declared: readonly string[] | u
   throw new ProbelabError(`Can't set the parameter "${unknown}": ${why}.`);
 }
 
-/** The variables that a cell declares. */
-async function declaredVariables(code: string): Promise<Map<string, string>> {
+/** The variables that a cell declares, and which of them begin as a text. */
+async function declaredVariables(code: string) {
   // Loaded only here: every command would wait for it.
   const { ts } = await import("./cell-language.js");
   const { namesIn } = await import("./cell-code.js");
-  return namesIn(ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest).statements);
+  const { statements } = ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest);
+  const texts = statements
+    .flatMap((each) => (ts.isVariableStatement(each) ? each.declarationList.declarations : []))
+    .filter(({ initializer }) => initializer && ts.isStringLiteralLike(initializer))
+    .map(({ name }) => ts.isIdentifier(name) && name.text);
+  const entries = [...namesIn(statements)];
+  return new Map(entries.map(([name, kind]) => [name, { kind, isText: texts.includes(name) }]));
 }

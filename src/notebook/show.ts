@@ -19,7 +19,7 @@ joinStockTslab();
 export async function show(value: unknown): Promise<void> {
   const sink = currentSink();
   const settled = await value;
-  const bundles = await mimeBundles(settled);
+  const bundles = await mimeBundles(settled, sink);
   const write = sink ? undefined : stockWriter();
   for (const bundle of bundles) {
     if (sink) sink({ type: "display", bundle });

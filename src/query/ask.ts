@@ -3,11 +3,12 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { grouped } from "../base/text.js";
 import { Result } from "../result/result.js";
-import { autoBucket, buckets, checkBucket, type Bucket } from "../time/bucket.js";
+import { autoBucket, checkBucket, type Bucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
+import { AskedBuckets, incompleteNotes } from "./asked-buckets.js";
 import { dimensionsOf, type AskedDimension, type By } from "./dimension.js";
-import { groupedRows, incompleteNotes, MOST_GROUPED_ROWS } from "./grouped-result.js";
+import { groupedRows, MOST_GROUPED_ROWS } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
 import { fittingTop, isMerged, mergeRows, placed, type Fit } from "./merge-rows.js";
 import { Plan, type AnswerRow } from "./plan.js";
@@ -71,8 +72,7 @@ interface Question {
   readonly database: Database;
   readonly plan: Plan;
   readonly dimensions: readonly AskedDimension[];
-  readonly every: Bucket | null;
-  readonly range: TimeRange;
+  readonly buckets: AskedBuckets;
   readonly top: number;
   readonly action: string;
   readonly signal: AbortSignal | undefined;
@@ -101,7 +101,7 @@ export async function askSource(
   const taken = [...Object.keys(measures ?? {}), ...(preset.adds ?? [])];
   const dimensions = dimensionsOf(by, source, range.timeZone, taken);
   const wanted = options.every ?? preset.every ?? "auto";
-  const every = pickBucket(wanted, range, groupsAtMost(dimensions, top), source);
+  const buckets = pickBucket(wanted, range, groupsAtMost(dimensions, top), source);
   const plan = new Plan(source);
   const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
   const explained = async (empty: boolean): Promise<Extra> => {
@@ -112,7 +112,7 @@ export async function askSource(
     return why === undefined ? NOTHING : { ...NOTHING, notes: [why] };
   };
   const [answer, missing] = await Promise.all([
-    askGroups({ database, plan, dimensions, every, range, top, action, signal }),
+    askGroups({ database, plan, dimensions, buckets, top, action, signal }),
     // Where the question was stopped, the question itself says so.
     explained(false).catch((error: unknown) => {
       if ((error as { code?: string }).code !== "ABORTED") throw error;
@@ -122,10 +122,11 @@ export async function askSource(
   const { fit, question, range: asked } = answer;
   const stopped = asked.start > range.start;
   const usable = answer.rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
-  const { table, time, ...columns } = await groupedRows(usable, {
+  const answered = stopped ? new AskedBuckets(buckets.every, asked) : buckets;
+  const time = answered.column("t");
+  const { table, ...columns } = await groupedRows(usable, {
     action,
-    range: asked,
-    every,
+    buckets: answered,
     dimensions,
     top,
     fit,
@@ -157,7 +158,7 @@ export async function askSource(
     notes: [
       ...(wanted === "auto"
         ? [
-            `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
+            `Grouped by ${buckets.every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
           ]
         : []),
       ...answer.notes,
@@ -180,12 +181,13 @@ function untold(error: unknown): Extra {
 
 /** Rows of an answer with the places of their values, and how they were had. */
 async function askGroups(question: Question) {
-  const { database, plan, dimensions, every, range, top, action, signal } = question;
+  const { database, plan, dimensions, buckets, top, action, signal } = question;
   const { aggregates } = plan;
-  const steps = every === null ? 1 : buckets(range, every).length;
+  const { range } = buckets;
+  const steps = buckets.spans.length;
   const kept = mostKept(top, dimensions, steps);
   const sqlOf = (top: number, window = range, apart = false) =>
-    questionSql(plan, dimensions, { every, range: window, top, apart });
+    questionSql(plan, dimensions, { buckets, range: window, top, apart });
   const ask = (question: ReturnType<typeof sqlOf>) => database.ask({ ...question, action, signal });
   const first = sqlOf(kept);
   const answer = await askDividing(
@@ -225,22 +227,23 @@ const MANY_GROUPS = 50;
 /** Buckets that an answer should have before values are named instead. */
 export const FEW_BUCKETS = 12;
 
-/** The bucket of a question: null for `"all"`, for `"auto"` the finest that keeps the answer under 5,000 rows. */
+/** The buckets of a question, those of `"auto"` the finest that keep the answer under 5,000 rows. */
 function pickBucket(
   wanted: Bucket | "auto" | "all",
   range: TimeRange,
   groups: number,
   source: Source,
-): Bucket | null {
-  if (wanted === "all") return null;
+): AskedBuckets {
+  if (wanted === "all") return new AskedBuckets(null, range);
   if (wanted === "auto") {
     const most = Number.isFinite(groups) ? Math.floor(MOST_ROWS / FEW_BUCKETS) : MANY_GROUPS;
-    return coarser(autoBucket(range, MOST_ROWS, Math.min(groups, most)), finestOf(source));
+    const fitting = autoBucket(range, MOST_ROWS, Math.min(groups, most));
+    return new AskedBuckets(coarser(fitting, finestOf(source)), range);
   }
   const every = checkBucket(wanted);
   checkFinest(every, source);
   const count = Math.round((+range.end - +range.start) / usualLength(every));
-  if (count <= MOST_BUCKETS) return every;
+  if (count <= MOST_BUCKETS) return new AskedBuckets(every, range);
   throw new ProbelabError(
     `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
   );

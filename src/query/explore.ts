@@ -104,10 +104,10 @@ function measured(
   action: string,
   many: string,
 ): Readonly<Record<string, Measure<unknown>>> {
-  const { measure: kind, where, of: [first, second] = [], complement } = measure ?? {};
+  const { measure: kind, where, of: [first, second] = [] } = measure ?? {};
   if (kind === "count") return { [many]: measure };
   if (kind === "sum") return { sum: measure };
-  if ((kind !== "share" && kind !== "ratio") || first === undefined || complement === true) {
+  if ((kind !== "share" && kind !== "ratio") || first === undefined) {
     throw new ProbelabError(
       `Can't ${action} by ${typeof kind === "string" ? kind : JSON.stringify(measure)}: its values don't add up, so no choice in the figure could be told from the cells. Pass count(), sum(column), share(where) or ratio(a, b), or ask each choice by itself: lab.measurements.ask({ …, where }).`,
     );

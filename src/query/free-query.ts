@@ -8,7 +8,7 @@ import { boundsSql } from "../database/time-column.js";
 import { toTaggedJson } from "../result/json.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { incompleteNotes } from "./grouped-result.js";
+import { incompleteNotes } from "./asked-buckets.js";
 import { checkNamed, nameColumns, type ColumnMeaning } from "./named-columns.js";
 
 /** Options of `lab.query`. */

@@ -2,12 +2,9 @@ import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import { grouped } from "../base/text.js";
 import { columnsPlural } from "../result/column-words.js";
-import { isVersionColumn, type DimensionColumn, type TimeColumn } from "../result/origin.js";
+import { isVersionColumn, type DimensionColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
-import { buckets, type Bucket } from "../time/bucket.js";
-import { bucketNoun } from "../time/step.js";
-import type { TimeRange } from "../time/time-range.js";
-import { formatInstant } from "../time/time-zone.js";
+import type { AskedBuckets } from "./asked-buckets.js";
 import type { AskedDimension } from "./dimension.js";
 import type { Fit } from "./merge-rows.js";
 import { ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
@@ -15,9 +12,7 @@ import { ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
 /** A grouped question, checked. */
 interface AskedGroups {
   readonly action: string;
-  readonly range: TimeRange;
-  /** Null where the range is one bucket. */
-  readonly every: Bucket | null;
+  readonly buckets: AskedBuckets;
   readonly dimensions: readonly AskedDimension[];
   /** How many values of each dimension were to keep their name, and how many can. */
   readonly top: number;
@@ -32,7 +27,6 @@ interface AskedGroups {
 /** The rows of an answer, and what they mean. */
 interface GroupedRows {
   readonly table: ColumnTable;
-  readonly time: TimeColumn | undefined;
   readonly dimensions: readonly DimensionColumn[];
   /** Sentences on groups that were merged or left out. */
   readonly reductions: readonly string[];
@@ -45,16 +39,14 @@ export const MOST_GROUPED_ROWS = 2_000_000;
  * The rows of a grouped answer (SQL of `questionSql`): columns `t`, the dimensions under their own
  * names, the measures; a row for every bucket and group, with zero where nothing happened and null
  * where nothing is known.
- *
- * @throws ProbelabError where the server began a bucket elsewhere (`bucketSql` says where they
- *   begin): no row is ever left out, or counted in another bucket, without a word.
  */
 export async function groupedRows(
   rows: readonly AnswerRow[],
   question: AskedGroups,
 ): Promise<GroupedRows> {
   const aq = await import("arquero");
-  const { action, range, every, dimensions, measures } = question;
+  const { action, buckets, dimensions, measures } = question;
+  const { every, range, spans } = buckets;
   const groups = groupsOf(rows, dimensions);
   const shown = [...groups.values()].filter(({ places }) => question.other || !places.includes(0));
   const named = dimensions.map((dimension, at) => nameValues(dimension, at, shown));
@@ -66,17 +58,10 @@ export async function groupedRows(
         places[at] === 0 ? other : labelOf(dimensions[at]!, texts[at]!),
       ),
     }));
-  const spans = every === null ? [range] : buckets(range, every);
   const found = new Map(spans.map(({ start }) => [+start, new Map<string, AnswerRow>()]));
   for (const row of rows) {
-    const start = every === null ? range.start : new Date(Number(row["_t"]));
-    const cells = found.get(+start);
-    if (cells === undefined) {
-      throw new ProbelabError(
-        `Can't ${action} by ${every} in ${range.timeZone}: the database begins a bucket at ${formatInstant(start, range.timeZone)}, where none begins. Take another every, or timeZone "UTC".`,
-      );
-    }
-    cells.set(groupKey(row, dimensions), row);
+    const start = every === null ? +range.start : Number(row["_t"]);
+    found.get(start)!.set(groupKey(row, dimensions), row);
   }
   if (spans.length * ordered.length > MOST_GROUPED_ROWS) {
     throw new ProbelabError(
@@ -98,26 +83,9 @@ export async function groupedRows(
   }
   return {
     table: aq.table(columns),
-    time: every === null ? undefined : timeColumn("t", every, range),
     dimensions: named.map(({ column }) => column),
     reductions: restSentences(rows, question, groups, named),
   };
-}
-
-/** A column of bucket starts, and which of them the range covers only in part. */
-export function timeColumn(name: string, every: Bucket, range: TimeRange): TimeColumn {
-  const incomplete = buckets(range, every).filter(({ complete }) => !complete);
-  return { name, every, incomplete: incomplete.map(({ start }) => start) };
-}
-
-/** Names the buckets that the range covers only in part. */
-export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: TimeRange): string[] {
-  if (time === undefined || time.incomplete.length === 0) return [];
-  const starts = time.incomplete.map((start) => formatInstant(start, timeZone)).join(" and ");
-  const single = time.incomplete.length === 1;
-  return [
-    `The ${bucketNoun(time.every, !single)} of ${starts} ${single ? "is" : "are"} covered only in part by the range.`,
-  ];
 }
 
 /** One group of a question: a value per dimension. */

@@ -33,7 +33,6 @@ export interface Measure<V = number | null, C extends string = string> {
   readonly interval?: Confidence;
   /** Of a rate. */
   readonly per?: RateUnit;
-  readonly complement?: boolean;
   /** For an axis or a header; default: made of the column and the measure. */
   readonly label?: string;
   /** Default: the unit of the column; `share` for a share. */
@@ -192,14 +191,13 @@ export function share<C extends string = never>(
 /**
  * Divides one additive measure by another: `ratio(sum("bytes"), count())`; null where the second is 0.
  *
- * @param options `complement`: true gives 1 − the ratio.
  * @example
  * await lab.measurements.ask({ range, every: "day", measures: { failed: ratio(count({ where: { msm_failure: "t" } }), count()) } });
  */
 export function ratio<A extends string, B extends string>(
   of: Measure<number, A>,
   by: Measure<number, B>,
-  options: Omit<MeasureOptions, "where"> & { readonly complement?: boolean } = {},
+  options: Omit<MeasureOptions, "where"> = {},
 ): Measure<number | null, A | B> {
   return { measure: "ratio", of: [of, by], ...options };
 }

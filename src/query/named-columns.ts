@@ -1,5 +1,4 @@
 import type { ColumnTable } from "arquero";
-import { bucketSql } from "../database/bucket-sql.js";
 import { valueKind } from "../database/column-type.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
@@ -9,10 +8,10 @@ import { columnValues } from "../result/arquero-table.js";
 import { compareVersions } from "../result/version-order.js";
 import { bucketStart, checkBucket, type Bucket } from "../time/bucket.js";
 import { readSpan } from "../time/span.js";
-import { bucketNoun } from "../time/step.js";
+import { bucketNoun, stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { timeColumn } from "./grouped-result.js";
+import { AskedBuckets } from "./asked-buckets.js";
 import type { Measure } from "./measure.js";
 import { MEANINGS } from "./plan.js";
 
@@ -89,7 +88,8 @@ export function checkNamed(
       measures.push([name, meaning]);
     } else if (readSpan(meaning) !== undefined) {
       const every = checkBucket(meaning);
-      const start = `${bucketSql("measurement_start_time", every, range)} AS ${name}`;
+      const { count, unit } = stepOf(every);
+      const start = `toStartOfInterval(measurement_start_time, INTERVAL ${count} ${unit.toUpperCase()}, '${range.timeZone}') AS ${name}`;
       const starts = `the start of ${bucketNoun(every, true)}`;
       expect(kind === "time", starts, `give a time, such as ${start}`);
       times.push([name, every]);
@@ -170,7 +170,7 @@ export function nameColumns(
   return {
     table,
     columns: {
-      ...(time && { time: timeColumn(...time, range) }),
+      ...(time && { time: new AskedBuckets(time[1], range).column(time[0])! }),
       dimensions: ordered,
       measures: meant,
     },
@@ -188,7 +188,7 @@ function checkStarts(
     .map((ms) => new Date(ms))
     .find((date) => +bucketStart(date, every, timeZone) !== +date);
   if (wrong === undefined) return;
-  const remedy = `Group by ${bucketSql("measurement_start_time", every, range)} AS ${name}, or name another span.`;
+  const remedy = `Group by ${new AskedBuckets(every, range).sql("measurement_start_time")} AS ${name}, or name another span.`;
   const holds = `it holds ${formatInstant(wrong, timeZone)} ${timeZone}, where none begins.`;
   throw unfit(name, "", `the start of ${bucketNoun(every, true)}: ${holds} ${remedy}`);
 }

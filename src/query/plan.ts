@@ -360,10 +360,8 @@ function makeRatio(measure: AnyMeasure, plan: Plan): Made {
   return {
     label: `${top.label} by ${bottom.label.toLowerCase()}`,
     unit: `${top.unit}/${bottom.unit}`,
-    value(row, minutes) {
-      const value = quotient(Number(top.value(row, minutes)), Number(bottom.value(row, minutes)));
-      return value !== null && measure.complement === true ? 1 - value : value;
-    },
+    value: (row, minutes) =>
+      quotient(Number(top.value(row, minutes)), Number(bottom.value(row, minutes))),
   };
 }
 

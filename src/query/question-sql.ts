@@ -1,6 +1,5 @@
-import { bucketSql } from "../database/bucket-sql.js";
-import { buckets, type Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
+import type { AskedBuckets } from "./asked-buckets.js";
 import type { AskedDimension } from "./dimension.js";
 import { ROWS, type Plan } from "./plan.js";
 import { rowsSql, type Source } from "./source.js";
@@ -21,18 +20,11 @@ function same(name: string): Column {
   return [name, raw(name)];
 }
 
-/** More steps of time than these are not counted into an array for each group and thread. */
-const MOST_STEPS = 256;
-/** The same where there is one group alone. */
-const MOST_STEPS_ALONE = 8_192;
-/** 2100: seconds of a DateTime end soon after. */
-const MOST_SECONDS = 4_102_444_800;
-
 /**
  * Counts into an array of even steps for each group (`countResample`), which takes a half to a third
- * of the processor time of a key of two parts. Days in place of seconds, a quotient by a constant, and
- * bounds in an array (`roundDown`) take 4 to 28 % longer. A bucket is made of whole steps in every zone: the
- * step is what all distances between starts are multiples of. The starts themselves are of `bucketSql`.
+ * of the processor time of a key of two parts. Days in place of seconds, a quotient by a constant, bounds
+ * in an array (`roundDown`), a SELECT for each bucket, and a hash of group and step in one number take as
+ * long or up to 28 % longer.
  *
  * @returns null where something else than counts is asked, where steps would be too many, or where
  *   a group's array would be repeated for too many groups.
@@ -40,27 +32,17 @@ const MOST_SECONDS = 4_102_444_800;
 function countedEvenly(
   { source, aggregates }: Plan,
   dimensions: readonly AskedDimension[],
-  every: Bucket,
+  buckets: AskedBuckets,
   range: TimeRange,
 ): ((keys: readonly Column[], out: readonly Column[]) => Sql) | null {
   if (source.weight !== undefined || source.many !== "measurements") return null;
   if (aggregates.some(({ counted }) => counted === undefined)) return null;
-  if (
-    dimensions.some(({ few }) => !few) ||
-    dimensions.filter((dimension) => !dimension.natural).length > 1
-  ) {
-    return null;
-  }
-  const starts = buckets(range, every).map(({ start }) => +start / 1000);
-  const first = starts[0]!;
-  const end = Math.ceil(+range.end / 1000);
-  const step = starts.slice(1).reduce((all, start, at) => greatest(all, start - starts[at]!), 0);
-  const steps = step === 0 ? 1 : Math.ceil((end - first) / step);
-  const groups = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
-  const few = dimensions.length === 0 ? steps <= MOST_STEPS_ALONE : steps * groups <= MOST_STEPS;
-  if (!few || first < 0 || end > MOST_SECONDS || !starts.every(Number.isInteger)) return null;
-  const width = step === 0 ? end - first : step;
-  const into = raw(`Resample(${first}, ${first + steps * width}, ${width})`);
+  if (dimensions.some(({ few }) => !few)) return null;
+  if (dimensions.filter((dimension) => !dimension.natural).length > 1) return null;
+  const steps = buckets.steps(dimensions);
+  if (steps === null) return null;
+  const { first, width, size } = steps;
+  const into = raw(`Resample(${first}, ${first + size * width}, ${width})`);
   const second = raw(`toUnixTimestamp(${source.instant})`);
   const counts: Column[] = [
     [ROWS, sql`count${into}(${second})`],
@@ -73,7 +55,7 @@ function countedEvenly(
   return (keys, out) =>
     select({
       columns: [
-        ["_t", raw(bucketSql(began, every, range))],
+        ["_t", raw(buckets.sql(began))],
         ...out,
         ...counts.map(([name]): Column => same(name)),
       ],
@@ -85,10 +67,6 @@ function countedEvenly(
         }),
       )}\nARRAY JOIN arrayEnumerate(${raw(ROWS)}) AS _step, ${join(counts.map(([name]) => raw(name)))}\nWHERE ${raw(ROWS)} > 0`,
     });
-}
-
-function greatest(a: number, b: number): number {
-  return b === 0 ? a : greatest(b, a % b);
 }
 
 /**
@@ -138,14 +116,14 @@ export function unusable(source: Source): Column[] {
 export function questionSql(
   plan: Plan,
   dimensions: readonly AskedDimension[],
-  question: { every: Bucket | null; range: TimeRange; top: number; apart?: boolean },
+  question: { buckets: AskedBuckets; range: TimeRange; top: number; apart?: boolean },
 ): PrintedSql {
-  const { every, range, top, apart = false } = question;
+  const { buckets, range, top, apart = false } = question;
   const { source, aggregates } = plan;
-  const start: Column[] = every ? [["_t", raw(bucketSql(source.instant, every, range))]] : [];
+  const start: Column[] = buckets.every ? [["_t", raw(buckets.sql(source.instant))]] : [];
   const groups = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
   const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);
-  const even = every && countedEvenly(plan, dimensions, every, range);
+  const even = buckets.every && countedEvenly(plan, dimensions, buckets, range);
   const cells = (): Sql => {
     const read = [
       ...unusable(source).map(([name]) => name),

@@ -51,15 +51,21 @@ export interface Panels {
  * - the picture is as wide as the element. Once drawn it holds the element open: where the window
  *   shrinks it first shrinks as much, and is measured when that is done.
  *
- * @param natural the width of the file's picture, with axes and legend.
+ * @param drawnWidth gives the width of the file's picture, with axes and legend; it draws the picture.
  * @param width what the analyst chose.
  */
-export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): VegaLiteSpec {
+export async function fluidSpec(
+  spec: VegaLiteSpec,
+  drawnWidth: () => Promise<number>,
+  width: unknown,
+): Promise<VegaLiteSpec> {
   const panels = panelsOf(spec);
   const own = panels?.lines ?? spec["width"];
   if (typeof width === "number" || typeof own !== "number") return spec;
   if (panels === undefined && !isSingle(spec)) return spec;
   const grows = panels !== undefined || own >= GROWING;
+  // One that grows grows beyond the file's width: only a legend below the plot depends on that.
+  const natural = grows && panels === undefined ? own + BESIDE_TITLE : await drawnWidth();
   const widest = Math.max(grows ? WIDEST : NARROWEST, natural);
   const place = "containerSize()[0]";
   const within = (pixels: string): string => `clamp(${pixels}, ${NARROWEST}, ${widest})`;

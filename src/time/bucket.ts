@@ -4,7 +4,7 @@ import { grouped } from "../base/text.js";
 import { BUCKETS, stepOf, usualLength, type Bucket, type Step } from "./step.js";
 import { formatRange, type TimeRange } from "./time-range.js";
 import { firstInstantAt, offsetAt, steadyOffset, wallClock } from "./wall-clock.js";
-import { DAY, HOUR, MINUTE } from "./span.js";
+import { DAY } from "./span.js";
 
 export { BUCKETS, checkBucket, type Bucket } from "./step.js";
 
@@ -79,7 +79,7 @@ function countBuckets(range: TimeRange, every: Bucket, most: number): number {
  * Where the clocks are set forward past a multiple the bucket starts at that change. So no bucket
  * overlaps another, whatever a zone does: an hour takes 30 minutes where half an hour of it is
  * skipped, and 90 where half of it comes again. ClickHouse's `toStartOf…` differ from that on some
- * days on which a zone changes by anything but whole hours; `bucketSql` then asks by these starts.
+ * days on which a zone changes by anything but whole hours, so `bucketSql` asks by these starts.
  *
  * @example
  * const instant = new Date("2026-10-03T15:45:00Z"); // the clocks went from 02:00 to 02:30 at 15:30Z
@@ -173,50 +173,4 @@ function floorWall(local: Temporal.PlainDateTime, { begins, size, origin }: Step
 
 function nextWall(wall: Temporal.PlainDateTime, { begins, size }: Step): Temporal.PlainDateTime {
   return wall.add(begins === "month" ? { months: size } : { milliseconds: size });
-}
-
-/** Bucket starts at an even distance: from, from + step … from + (count − 1) · step, in ms. */
-export interface BucketRun {
-  readonly from: number;
-  readonly step: number;
-  readonly count: number;
-}
-
-/** The starts of buckets as few runs: of hours or days one, and two or three more for every change of the clocks. */
-export function bucketRuns(all: readonly RangeBucket[]): BucketRun[] {
-  const runs: { from: number; step: number; count: number }[] = [];
-  for (const { start, end } of all) {
-    const from = start.getTime();
-    const run = runs.at(-1);
-    if (run?.count === 1) run.step = from - run.from;
-    if (run && from === run.from + run.count * run.step) run.count += 1;
-    else runs.push({ from, step: end.getTime() - from, count: 1 });
-  }
-  return runs;
-}
-
-/**
- * True where a range's zone does, in its buckets or a day before them, what few zones did: change
- * its clocks by anything but an hour, or at anything but a whole hour (half an hour in
- * Australia/Lord_Howe, at 02:45 in Pacific/Chatham), or stand off UTC by seconds.
- *
- * Of all such changes of all zones from 1970 to 2037 some 40 kinds make ClickHouse's `toStartOf…`
- * begin buckets elsewhere than `bucketStart`; no other change does.
- */
-export function hasOddOffsets(range: TimeRange, every: Bucket): boolean {
-  const { timeZone } = range;
-  if (timeZone === "UTC") return false;
-  const end = range.end.getTime();
-  let at = bucketStart(range.start, every, timeZone).getTime() - DAY;
-  if (offsetAt(at, timeZone) % MINUTE !== 0) return true;
-  for (;;) {
-    const { offset, until } = steadyOffset(at, timeZone);
-    if (until >= end) return false;
-    const by = Math.abs(offsetAt(until, timeZone) - offset);
-    // Before the change the clocks showed until + offset.
-    const usual =
-      every === "minute" ? by % MINUTE === 0 : by === HOUR && (until + offset) % HOUR === 0;
-    if (!usual && by !== 0) return true;
-    at = until;
-  }
 }

@@ -13,6 +13,7 @@ export interface Frontend {
   readonly page: (notebook: string) => string;
   readonly editor: string;
   readonly run: (page: Page) => Promise<void>;
+  readonly save: (page: Page) => Promise<void>;
   readonly interrupt: (page: Page) => Promise<void>;
   readonly restart: (page: Page) => Promise<void>;
 }
@@ -58,6 +59,7 @@ const modern = (name: string, module: string, folder: string): Frontend => ({
     }
     throw new Error("The cells never began to run.");
   },
+  save: (page) => page.keyboard.press("Control+s"),
   interrupt: (page) => choose(page, "Kernel", "Interrupt Kernel"),
   restart: async (page) => {
     await choose(page, "Kernel", "Restart Kernel…");
@@ -79,6 +81,7 @@ const all: readonly Frontend[] = [
       await page.waitForFunction("Jupyter.notebook.kernel?.info_reply?.status === 'ok'");
       await page.evaluate("Jupyter.notebook.execute_all_cells()");
     },
+    save: (page) => page.keyboard.press("Control+s"),
     interrupt: async (page) => {
       await page.evaluate("Jupyter.notebook.kernel.interrupt()");
     },
@@ -100,22 +103,18 @@ export function isThere({ python, module, name }: Frontend): boolean {
 
 export const frontends = all;
 
-/** A frontend's server on loopback, with a notebook in a browser. */
+/** A frontend's server on loopback, and a browser that opens its notebooks. */
 export class OpenFrontend {
-  readonly #server: ChildProcess;
-  readonly #browser: Browser;
-  readonly page: Page;
+  private constructor(
+    private readonly frontend: Frontend,
+    private readonly server: ChildProcess,
+    private readonly browser: Browser,
+    private readonly url: string,
+  ) {}
 
-  private constructor(server: ChildProcess, browser: Browser, page: Page) {
-    this.#server = server;
-    this.#browser = browser;
-    this.page = page;
-  }
-
-  static async open(
+  static async start(
     frontend: Frontend,
     folder: string,
-    notebook: string,
     environment: NodeJS.ProcessEnv,
   ): Promise<OpenFrontend> {
     const runtime = environment["JUPYTER_RUNTIME_DIR"] ?? "";
@@ -145,18 +144,23 @@ export class OpenFrontend {
       ...(browserPath === undefined ? {} : { executablePath: browserPath }),
       args: ["--no-sandbox", "--disable-gpu"],
     });
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    return new OpenFrontend(frontend, server, browser, url);
+  }
+
+  /** A notebook in a window of its own. */
+  async open(notebook: string): Promise<Page> {
+    const page = await this.browser.newPage({ viewport: { width: 1280, height: 900 } });
     // JupyterLab would open the notebooks of the test before as well.
-    await page.goto(`${url}${frontend.page(notebook)}?token=test&reset`);
-    await page.locator(frontend.editor).first().waitFor({ timeout: 60_000 });
-    return new OpenFrontend(server, browser, page);
+    await page.goto(`${this.url}${this.frontend.page(notebook)}?token=test&reset`);
+    await page.locator(this.frontend.editor).first().waitFor({ timeout: 60_000 });
+    return page;
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
-    const gone = new Promise((resolve) => this.#server.once("exit", resolve));
-    this.#server.kill("SIGTERM");
-    const killer = setTimeout(() => this.#server.kill("SIGKILL"), 10_000);
+    await this.browser.close();
+    const gone = new Promise((resolve) => this.server.once("exit", resolve));
+    this.server.kill("SIGTERM");
+    const killer = setTimeout(() => this.server.kill("SIGKILL"), 10_000);
     await gone;
     clearTimeout(killer);
   }

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import type { MimeBundle } from "../../src/base/mime-bundle.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
@@ -37,17 +38,23 @@ for (const frontend of frontends) {
   describe.skipIf(!there)(`${frontend.name} in a browser${note}`, () => {
     const environment = jupyterEnvironment();
     let folder: Awaited<ReturnType<typeof notebookFolder>>;
-    let opened: OpenFrontend | undefined;
+    let opened: OpenFrontend;
+    let page: Page | undefined;
 
     beforeAll(async () => {
       folder = await notebookFolder();
       await installKernel(environment);
+      opened = await OpenFrontend.start(frontend, folder.path, environment);
     });
     afterEach(async () => {
-      await opened?.close();
-      opened = undefined;
+      await page?.close();
+      page = undefined;
     });
-    afterAll(() => folder.remove());
+    afterAll(async () => {
+      await opened.close();
+      await folder.remove();
+    });
+    const open = async (notebook: string) => (page = await opened.open(notebook));
 
     // The frontends are other people's programs, driven by clicks: a click that one of them lost says
     // nothing of the kernel, so a failed try is made once more in a new window.
@@ -57,8 +64,7 @@ for (const frontend of frontends) {
       once,
       async () => {
         await writeCells(folder.path, chartCells(join(folder.path, "data")));
-        opened = await OpenFrontend.open(frontend, folder.path, "test.ipynb", environment);
-        const { page } = opened;
+        const page = await open("test.ipynb");
         onTestFailed(async () => {
           mkdirSync(pictures, { recursive: true });
           await page.screenshot({ path: join(pictures, "failed.png") });
@@ -91,6 +97,14 @@ for (const frontend of frontends) {
           await tooltip.waitFor({ timeout: 5000 });
         }
 
+        // A picture for where nothing draws Vega-Lite: from the kernel, or what the frontend drew.
+        await expect
+          .poll(async () => {
+            await frontend.save(page);
+            return readFile(join(folder.path, "test.ipynb"), "utf8");
+          })
+          .toContain('"image/png"');
+
         const interrupted = output.filter({ hasText: "Interrupted: The cell was interrupted" });
         await frontend.interrupt(page);
         await interrupted.waitFor({ timeout: 10_000 });
@@ -114,8 +128,7 @@ for (const frontend of frontends) {
       once,
       async () => {
         await writeOutputs(folder.path, await Promise.all(CHARTS.map((one) => mimeBundle(one))));
-        opened = await OpenFrontend.open(frontend, folder.path, "charts.ipynb", environment);
-        const { page } = opened;
+        const page = await open("charts.ipynb");
         const drawings = page.locator(".vega-embed canvas, .output_png img");
         mkdirSync(pictures, { recursive: true });
         for (const width of [1400, 1900, 1000]) {

@@ -16,7 +16,7 @@ describe("anomalies", () => {
     const found = await anomalies(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
-      /^Measurements dropped to [\d,]+ measurements instead of about [\d,]+ measurements \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\.$/,
+      /^Measurements dropped to [\d,]+ measurements instead of about [\d,]+ measurements \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\. It is over: [+−][\d.]+ % in the last 12 hours, −[\d.]+ % to \+[\d.]+ % is usual\.$/,
     );
     const [row] = found.result.rows();
     expect(row).toMatchObject({ kind: "drop", t: new Date(START + 1320 * HOUR) });
@@ -61,6 +61,30 @@ describe("anomalies", () => {
       );
       expect(found.found).toBe(true);
     }
+  });
+
+  it("says that a drop goes on after its alarm, that it is half back, or that it began before what is asked", async () => {
+    const asked = async (values: readonly number[], span: string) =>
+      (await anomalies(hourlyResult({ "": values }), { since: span })).sentence;
+    const on = scaled(clean, 1296, WEEKS_8, 0.4);
+    const goesOn = / It goes on: −\d\d % in the last (\d+ hours|hour)\./;
+    expect(await asked(on, "3 days")).toMatch(goesOn);
+    expect(
+      await asked(scaled(scaled(clean, 1290, 1332, 0.1), 1332, WEEKS_8, 0.5), "3 days"),
+    ).toMatch(goesOn);
+    const before = await asked(scaled(clean, 1104, WEEKS_8, 0.4), "24 hours");
+    expect(before).toMatch(
+      /^Measurements dropped .*, 2026-02-20 .*, which began before 2026-03-01 to 2026-03-02 UTC;/,
+    );
+    expect(before).toMatch(goesOn);
+  });
+
+  it("tells a fall over weeks, which no hour alarms", async () => {
+    const slow = clean.map((n, at) => Math.round(n * (at < 840 ? 1 : 1 - (at - 840) / 1008)));
+    const found = await anomalies(hourlyResult({ "": slow }), { since: "24 hours" });
+    expect(found.sentence).toMatch(
+      /(But the week to 2026-03-02 held [34]\d % less than the one four weeks before|It goes on)/,
+    );
   });
 
   it("tells a gap, silence, a group that stopped and a drop apart", async () => {

@@ -150,6 +150,25 @@ test("changePoints tells a fall from its beginning to its end, and no level belo
   );
 });
 
+test("changePoints tells an outage from its beginning, of nothing as nothing, and what nothing would have shown", async () => {
+  const { poisson } = seeded(3);
+  const values = Array.from({ length: 672 }, (_, i) =>
+    i >= 400 && i < 448 ? 0 : poisson(300 + 150 * Math.sin((2 * Math.PI * i) / 24)),
+  );
+  const finding = await changePoints(answer({ all: values }));
+  expect(finding.result.column("t")).toEqual([hourAt(400), hourAt(448)]);
+  expect(finding.result.rows()).toMatchObject([{ after: 0 }, { before: 0, relative: null }]);
+  expect(finding.sentence).toMatch(/^Measurements by hour fell at .* to 0 \(−100 %;/);
+  const quiet = await changePoints(answer({ all: counts(8, 200, 300) }));
+  expect(quiet.sentence).toMatch(
+    / A step of [\d.]+ % or more for a quarter of them would have been noticed in 9 of 10 cases\.$/,
+  );
+  const grown = Array.from({ length: 84 }, (_, i) => poisson(2_000 + 12 * i));
+  expect((await changePoints(answer({ all: grown }))).sentence).toMatch(
+    /^No change of level .* It rose evenly from [\d,]+ to [\d,]+\.$/,
+  );
+});
+
 test.each([
   ["few buckets", [5, 6, 5, 1], "fewer than 8 whole buckets"],
   ["zeros", new Array<number>(40).fill(0), "nothing but zeros"],

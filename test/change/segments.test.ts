@@ -14,7 +14,7 @@ function noise(seed: number, n: number, correlation = 0): number[] {
 }
 
 const at = (values: readonly number[], error?: number): number[] =>
-  segments(values, error).map((change) => change.at);
+  segments(values, error).changes.map((change) => change.at);
 
 /** The flow of the Nile at Aswan, 1871 to 1970 (G. W. Cobb, Biometrika 65, 1978): it fell in 1899. */
 const NILE =
@@ -35,8 +35,8 @@ test.each([0, 0.3, 0.5, 0.7])(
 );
 
 test("segments finds the Nile's step of 1899 and nothing else", () => {
-  expect(segments(NILE)).toMatchObject([{ at: 28, kind: "step" }]);
-  const [step] = segments(NILE);
+  expect(segments(NILE).changes).toMatchObject([{ at: 28, kind: "step" }]);
+  const [step] = segments(NILE).changes;
   expect(step!.before).toBeCloseTo(1_098, -1);
   expect(step!.after).toBeCloseTo(850, -1);
 });
@@ -54,7 +54,7 @@ test.each([
       const values = noise(5_000 + seed, n, correlation).map(
         (v, i) => 20 + v + (i >= planted ? size : 0),
       );
-      const change = segments(values).find((one) => Math.abs(one.at - planted) <= within);
+      const change = segments(values).changes.find((one) => Math.abs(one.at - planted) <= within);
       if (change === undefined) continue;
       found += 1;
       sizes += Number(Math.abs(change.after - change.before - size) <= change.margin);
@@ -73,7 +73,7 @@ test("segments gives a fall over ten values as one change, from its beginning to
     const values = Array.from({ length: 60 }, (_, i) =>
       poisson(1_000 - 50 * Math.max(0, Math.min(10, i - 25))),
     );
-    const [fall, ...others] = segments(values);
+    const [fall, ...others] = segments(values).changes;
     expect(fall!.before).toBeGreaterThan(fall!.after);
     if (others.length > 0) continue;
     const near = (value: number, planted: number, most: number) =>
@@ -147,4 +147,40 @@ test("a smaller error gives no more changes", () => {
   const values = noise(21, 150).map((v, i) => v + (i >= 50 ? 1.4 : 0) + (i >= 100 ? 6 : 0));
   expect(at(values, 1e-9).length).toBeLessThanOrEqual(at(values).length);
   expect(at(values, 1e-9)).toEqual([100]);
+});
+
+test("segments takes growth with noise for growth, and a fall over days for one fall between two levels", () => {
+  let quiet = 0;
+  for (let seed = 0; seed < 40; seed++) {
+    const grown = noise(seed + 900, 84).map((v, i) => 2000 * 1.03 ** (i / 7) * (1 + 0.03 * v));
+    quiet += Number(at(grown).length === 0);
+    const fallen = noise(seed + 950, 84).map(
+      (v, i) => 2000 * (1 - 0.05 * Math.min(10, Math.max(0, i - 40))) * (1 + 0.04 * v),
+    );
+    const { changes } = segments(fallen);
+    expect(changes[0]!.before).toBeGreaterThan(1_850);
+    expect(changes.at(-1)!.after).toBeLessThan(1_100);
+    // What one change leads to is what the next one begins with.
+    changes.slice(1).forEach(({ before }, k) => {
+      expect(Math.abs(before - changes[k]!.after)).toBeLessThan(250);
+    });
+  }
+  expect(quiet).toBeGreaterThanOrEqual(38);
+});
+
+test("segments says which step it would have found", () => {
+  let [found, all] = [0, 0];
+  for (const n of [60, 200]) {
+    for (let seed = 0; seed < 50; seed++) {
+      const values = noise(seed + 2_000, n);
+      const { least } = segments(values);
+      const from = Math.round((n * (seed % 4)) / 4);
+      const stepped = noise(seed + 2_000, n).map(
+        (v, i) => v + (i >= from && i < from + n / 4 ? least : 0),
+      );
+      found += Number(segments(stepped).changes.length > 0);
+      all += 1;
+    }
+  }
+  expect(found / all).toBeGreaterThanOrEqual(0.9);
 });

@@ -5,6 +5,7 @@ import { anomalies } from "../../src/index.js";
 import { hourlyResult } from "./flow-results.js";
 
 const WEEKS_8 = 1344;
+const SEASON = { day: 24, week: 168 };
 const SIZES = [60, 450, 2000];
 
 /** Hourly counts with a day, a weekend and noise that lasts. */
@@ -35,11 +36,13 @@ test("a loss that goes on is never told as over, and one that is over isn't told
         const values = counts(77 * level + start, level);
         const on = thinned(values, from, to + 24, loss);
         for (const hours of [1, 3, 12, 24]) {
-          expect(recovery(on.slice(0, to + hours), { from, to }).state).not.toBe("recovered");
+          expect(recovery(on.slice(0, to + hours), { from, to }, SEASON, 1).state).not.toBe(
+            "recovered",
+          );
         }
         const back = thinned(values, from, to, loss);
-        expect(recovery(back.slice(0, to + 1), { from, to }).state).toBe("unsure");
-        const later = recovery(back.slice(0, to + 3), { from, to });
+        expect(recovery(back.slice(0, to + 1), { from, to }, SEASON, 1).state).toBe("unsure");
+        const later = recovery(back.slice(0, to + 3), { from, to }, SEASON, 1);
         within3Hours += Number(later.state === "recovered");
       }
       if (level >= 450 && loss >= 0.5) expect(within3Hours).toBeGreaterThanOrEqual(23);

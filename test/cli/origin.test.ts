@@ -126,8 +126,8 @@ describe("probelab origin FILE", () => {
     const { code, err } = await origin("\x1b[2Jx.svg", "folder");
     expect(code).toBe(1);
     expect(err).toBe(
-      "Can't read the origin of <U+001B>[2Jx.svg: there is no such file; check the path.\n" +
-        "Can't read the origin of folder: it is no file of up to 256 MiB; give the exported file itself.\n",
+      "Can't read the origin of <U+001B>[2Jx.svg: there is no such file; pass the exported file itself.\n" +
+        "Can't read the origin of folder: it can't be read (EISDIR); pass the exported file itself.\n",
     );
   });
 

@@ -46,14 +46,29 @@ test.each([
 );
 
 test("probelab run --param sets numbers, text and lists; --allow-errors goes on and exits with 0", async () => {
-  const parameters = { code: "let n = 1, s = 'a', l: number[] = [];", tags: ["parameters"] };
+  const parameters = {
+    code: "let n = 1, s = 'a', l: number[] = []; const v = '1.0', w = '';",
+    tags: ["parameters"],
+  };
   const { code } = await run(
-    [parameters, "throw new Error('x')", "[n, s, l]"],
-    ...["--allow-errors", "--param", "n=2", "--param", "s=b c", "--param", "l=[3]"],
+    [parameters, "throw new Error('x')", "[n, s, l, v, w]"],
+    ...[
+      "--allow-errors",
+      "--param",
+      "n=2",
+      "--param",
+      "s=b c",
+      "--param",
+      "l=[3]",
+      "--param",
+      "v=3.10",
+      "--param",
+      "w=3.9",
+    ],
   );
   expect(code).toBe(0);
   const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
-  expect(outputs[3]).toEqual(["result: [ 2, 'b c', [ 3 ] ]"]);
+  expect(outputs[3]).toEqual(["result: [ 2, 'b c', [ 3 ], '3.10', '3.9' ]"]);
 });
 
 test("an interrupted run ends its cell and keeps what ran", async () => {

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { m4, pixelAxis } from "../../src/downsample/m4.js";
-import { m4Sql, type M4Source } from "../../src/downsample/sql/m4-sql.js";
+import { m4Sql } from "../../src/query/m4-sql.js";
+import { print, raw } from "../../src/query/sql.js";
+import { between } from "../../src/time/time-range.js";
 import { temporaryWriter } from "../sample/temporary-writer.js";
 import { awkwardNumber } from "./awkward.js";
 
@@ -56,41 +58,38 @@ afterAll(async () => {
 });
 
 const times = (tick: number): number => START + tick * 1_000;
-const xs: Record<string, { type: string; value: (tick: number) => number }> = {
-  second: { type: "DateTime('UTC')", value: times },
-  milli: { type: "DateTime64(3, 'UTC')", value: times },
-  micro: { type: "DateTime64(6, 'UTC')", value: (tick) => times(tick) * 1_000 },
-  day: { type: "Date", value: (tick) => Math.floor(tick / 10) * 86_400_000 },
+/** Milliseconds of a tick in each column of time. */
+const xs = {
+  second: times,
+  milli: times,
+  micro: times,
+  day: (tick: number) => Math.floor(tick / 10) * 86_400_000,
 };
 
-describe.each(Object.keys(xs))("m4Sql(source) along %s", (name) => {
+describe.each(Object.entries(xs))("m4Sql(line) along %s", (name, xOf) => {
   test.each([
     ["y", "Nullable(Float64)"],
     ["sure", "Float64"],
     ["small", "Int16"],
   ])("gives the rows of m4(x, y, axis) for %s", async (y, type) => {
-    const x = xs[name]!;
     let compared = 0;
     for (let dataset = 0; dataset < 25; dataset++) {
       const width = [1, 7, 50, 400][dataset % 4]!;
       const grouped = dataset % 3 !== 0;
-      const unit = name === "micro" ? 1_000 : 1;
-      const source: M4Source = {
-        from: "points",
-        where: `dataset = ${dataset}`,
-        x: { sql: name, type: x.type },
-        y: { sql: y, type },
-        start: x.value(0) / unit,
-        end: x.value(SECONDS) / unit,
+      const line = m4Sql({
+        source: { from: () => raw(`points WHERE dataset = ${dataset}`), instant: name },
+        y: raw(y),
+        gaps: type !== "Int16",
+        series: grouped ? raw("series") : undefined,
+        range: between(new Date(xOf(0)), new Date(xOf(SECONDS))),
         width,
-        ...(grouped && { series: "series" }),
-      };
-      const { sql, parameters } = m4Sql(source);
+      });
+      const { sql, parameters } = print(line);
       const found = await writer.rows<{ series?: string; tick: string | number; y: number | null }>(
-        `SELECT * EXCEPT x, ${tickSql(name)} AS tick FROM (${sql})`,
+        `SELECT * EXCEPT t, toUnixTimestamp64Milli(t) AS tick FROM (${sql})`,
         { parameters },
       );
-      const expected = expectedRows(dataset, grouped, y, x.value, width);
+      const expected = expectedRows(dataset, grouped, y, xOf, width);
       const got = found.map((row) => [row.series ?? "", Number(row.tick), row.y].join("|"));
       expect(got.sort()).toEqual(expected.sort());
       compared += got.length;
@@ -127,13 +126,6 @@ function expectedRows(
     });
   });
   return [...new Set(all)];
-}
-
-function tickSql(name: string): string {
-  if (name === "second") return "toInt64(toUnixTimestamp(x)) * 1000";
-  if (name === "milli") return "toUnixTimestamp64Milli(x)";
-  if (name === "micro") return "toUnixTimestamp64Micro(x)";
-  return "toInt64(toInt32(x)) * 86400000";
 }
 
 function small(y: number | null): number {

@@ -87,8 +87,13 @@ def wait_for_busy(message, timeout=60):
         kept.setdefault(got["parent"], []).append(got)
 
 
-def send(code, client=0, **options):
-    return clients[client].execute(code, **options)
+def send(code, client=0, metadata=None, **options):
+    if metadata is None:
+        return clients[client].execute(code, **options)
+    content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
+    message = clients[client].session.msg("execute_request", content, metadata=metadata)
+    clients[client].shell_channel.send(message)
+    return message["header"]["msg_id"]
 
 
 def execute(code, client=0, timeout=60, **options):

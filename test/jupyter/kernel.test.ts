@@ -48,6 +48,21 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(next.reply["execution_count"]).toBe(Number(count) + 1);
   });
 
+  test("a chart has a PNG, unless JupyterLab asks, which adds its own to the notebook", async () => {
+    const code = `import { chart, show } from "probelab";
+const one = chart.line([{ t: new Date(0), n: 1 }, { t: new Date(9), n: 2 }], { x: "t", y: "n" });
+await show(one);
+one`;
+    const types = async (options: object) =>
+      (await client.execute(code, options)).iopub.flatMap(({ content }) =>
+        content["data"] ? [Object.keys(content["data"])] : [],
+      );
+    const lab = ["application/vnd.vegalite.v5+json", "text/plain"];
+    expect(await types({ metadata: { deletedCells: [], cellId: "a" } })).toEqual([lab, lab]);
+    const others = [lab[0], "image/png", lab[1]];
+    expect(await types({})).toEqual([others, others]);
+  });
+
   test("an error has name, message and a traceback in the cell's own lines, on iopub and in the reply", async () => {
     const cell = await client.execute("const n = 1;\nthrow new RangeError('too far');");
     const error = cell.iopub.find(({ type }) => type === "error")?.content ?? {};
@@ -122,6 +137,8 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       [`chart.bar(weekly, { x: "|" })`, columns],
       [`chart.line(weekly, { facet: "t", color: "|" })`, columns],
       [`chart.heatmap(weekly, { y: "|" })`, columns],
+      [`chart.line(weekly, { y: { value: "|" } })`, columns],
+      [`chart.line(weekly, { y: { label: "", | } })`, ["format", "type", "value", "zero"]],
       [`chart.dot(rows, { x: "o|" })`, ["odd name"]],
       [`table(weekly, { columns: ["|"] })`, columns],
       [`await lab.measurements.counts({ range, every: "6|" })`, ["6 hours"]],
@@ -263,6 +280,10 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
         "Write every: there is no option interval. ",
       ],
       [`chart.bar([{ a: 1 }], { colour: "a" })`, "Write color: there is no option colour. "],
+      [
+        `chart.line(await lab.runs.counts({ range }), { y: "run" })`,
+        `Type '"run"' is not assignable`,
+      ],
       [
         `await lab.measurements.counts({ range, evry: "day" })`,
         "Object literal may only specify known properties, but 'evry'",

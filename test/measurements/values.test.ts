@@ -98,7 +98,7 @@ describe("lab.measurements.values({ y })", () => {
   it("refuses text, unknown columns and a missing range", async () => {
     const { measurements } = await given(...TIMES[0], 10);
     const refused: [options: object, message: RegExp][] = [
-      [{ range, y: "probe_cc" }, /Can't draw probe_cc along time: it is a String.*counts/],
+      [{ range, y: "probe_cc" }, /Can.t draw along time probe_cc, a String.*count\(\)/],
       [{ range, y: "test_runtim" }, /did you mean test_runtime/],
       [{ range, y: "test_runtime", top: 0 }, /0 series/],
       [{ y: "test_runtime" }, /without a time range/],

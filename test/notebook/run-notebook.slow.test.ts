@@ -290,9 +290,9 @@ test("numbers of cells are those of the notebook, without the cell that sets par
   expect(page).toContain("parameters of this run");
   expect(page).toContain("Code, cell 2<");
   expect(page).not.toContain("Code, cell 3<");
-  const wrong = await run([parameters, "span.toFixed()"], { params: { span: 3 } });
+  const wrong = await run([parameters, "span.toFixed()"], { params: { span: true } });
   expect(wrong.outcome.message).toBe(
-    `Can't set the parameter span with --param span=3: Type 'number' is not assignable to type 'string'. Write text in quotes where it looks like something else: --param 'span="3"'.\nNothing was run.`,
+    `Can't set the parameter span with --param span=true: Type 'boolean' is not assignable to type 'string'. Write text in quotes where it looks like something else: --param 'span="true"'.\nNothing was run.`,
   );
 });
 

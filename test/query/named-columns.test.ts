@@ -93,7 +93,7 @@ describe("lab.query(sql, { columns })", () => {
     [{ nowhere: "dimension" }, /"nowhere" in the answer\. It has t, software_version, blocked, n/],
     [
       { software_version: "week" },
-      /"software_version", a LowCardinality\(String\), as the start of weeks: give a time, such as toDateTime64\(toStartOfWeek\(/,
+      /"software_version", a LowCardinality\(String\), as the start of weeks: give a time, such as toStartOfInterval\(measurement_start_time, INTERVAL 1 WEEK, 'UTC'\)/,
     ],
     [{ software_version: share() }, /"software_version", .* as share\(\): it must hold a number/],
     [{ t: count() }, /"t", a Date, as count\(\): it must hold a number/],

@@ -1,5 +1,5 @@
 import { textOf } from "../../base/text.js";
-import { amount, percent, signedPercent } from "../../change/words.js";
+import { amount, lower, percent, signedPercent } from "../../change/words.js";
 import { newTable } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
 import type { DimensionColumn, MeasureColumn } from "../../result/origin.js";
@@ -8,11 +8,12 @@ import { heading, label } from "../../render/label.js";
 import { BAR } from "../bar.js";
 import type { ChartKind } from "../frame.js";
 import type { DrawOptions, FindingRow } from "../options.js";
-import type { Said } from "../result-chart.js";
-import { originSpan } from "../sentences.js";
 
 /** How a finding is drawn: as a chart of a kind, of a Result made for it. */
-export interface Figure extends Pick<Said, "title" | "told"> {
+export interface Figure {
+  readonly title: string;
+  /** Notes on reading it, and on what isn't in it; a sentence each. */
+  readonly told: readonly string[];
   readonly result: Result;
   readonly kind: ChartKind;
   readonly options: DrawOptions;
@@ -32,11 +33,7 @@ export function causes(result: Result): Figure {
       rows,
       rows.map((row) => textOf(row["cause"])),
     ),
-    title: () =>
-      titled(
-        result,
-        `Where the ${sum < 0 ? "drop" : "rise"} in ${name.charAt(0).toLowerCase()}${name.slice(1)} comes from`,
-      ),
+    title: `Where the ${sum < 0 ? "drop" : "rise"} in ${lower(name)} comes from`,
     told:
       rows.length === 0
         ? []
@@ -56,15 +53,13 @@ export function changedValues(result: Result): Figure {
   const name = changeColumn(result)?.label.replace(/, change$/, "") ?? "It";
   return {
     ...changes(result, rows, names),
-    title: () => titled(result, `${name}: change by value`),
+    title: `${name}: change by value`,
     told: rows.length === 0 ? [] : ["Percentages: change from the earlier range."],
   };
 }
 
 const changeColumn = ({ origin }: Result) =>
   origin.columns.measures.find(({ name }) => name === "change");
-
-const titled = ({ origin }: Result, title: string) => [title, ...originSpan(origin)].join(", ");
 
 /** Lying bars from zero, with intervals and figures at their ends. */
 function changes(
@@ -177,7 +172,29 @@ export function steps(result: Result): Figure {
       beside: ["figures"],
       text: "figures",
     },
-    title: () => titled(result, "Reports from check-in to storage"),
+    title: "Reports from check-in to storage",
+    told: [],
+  };
+}
+
+/** `lab.release`: the change of each measure, as a share of what the version before had. */
+export function releaseMeasures(result: Result): Figure {
+  const name = (of: string) =>
+    result.origin.columns.measures.find(({ name }) => name === of)?.label;
+  return {
+    result,
+    kind: BAR,
+    options: {
+      x: "measure",
+      y: "relative",
+      interval: ["relative_low", "relative_high"],
+      horizontal: true,
+      sort: "given",
+      color: null,
+      height: 160,
+      width: 560,
+    },
+    title: `${name("after")} compared with ${name("before")}`,
     told: [],
   };
 }

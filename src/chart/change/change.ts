@@ -5,12 +5,11 @@ import { isFinding, type Finding } from "../../change/finding.js";
 import { specText, wrap } from "../../render/label.js";
 import { htmlText, tableHtml } from "../../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";
-import { BAR } from "../bar.js";
 import { Chart } from "../chart-value.js";
 import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from "../options.js";
-import { drawnResult, resultChart } from "../result-chart.js";
+import { drawnResult } from "../result-chart.js";
 import { tableModel } from "../table.js";
-import { causes, changedValues, steps, type Figure } from "./bars.js";
+import { causes, changedValues, releaseMeasures, steps, type Figure } from "./bars.js";
 import { series } from "./lines.js";
 
 const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) => Figure>> = {
@@ -19,6 +18,7 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
   "change points": series,
   anomalies: series,
   funnel: steps,
+  release: releaseMeasures,
 };
 
 const MOST_LINES = 3;
@@ -44,32 +44,10 @@ export function changeChart(
       "Can't draw how fresh the data is: it has no chart. Show its table, finding.result.",
     );
   }
-  if (kind === "release") {
-    return resultChart(result, BAR, {
-      x: "measure",
-      y: "relative",
-      interval: ["relative_low", "relative_high"],
-      title: releaseTitle(result),
-      horizontal: true,
-      sort: "given",
-      color: null,
-      height: 160,
-      width: 560,
-      ...(withSentence && { subtitle: sentence }),
-      ...options,
-    });
-  }
   const drawn = drawnOf(finding);
   if (drawn === result) return drawChange(result, { kind, sentence }, options, withSentence);
   const measure = measureOf(finding, drawn);
   return drawChange(drawn, { kind, sentence, rows: result.rows(), measure }, options, withSentence);
-}
-
-/** "3.10.0 compared with 3.9.1", by the labels of the table's columns. */
-function releaseTitle({ origin }: Result): string {
-  const label = (name: string) =>
-    origin.columns.measures.find((measure) => measure.name === name)?.label;
-  return `${label("after")} compared with ${label("before")}`;
 }
 
 /** The chart of what is kept of a finding. */

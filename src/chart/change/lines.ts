@@ -2,17 +2,15 @@ import { MOST_ROWS } from "../../base/limits.js";
 import { counted } from "../../base/text.js";
 import { foundTable } from "../../change/flows.js";
 import { signedPercent } from "../../change/words.js";
+import { rowKey } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
 import { zoneOf } from "../../result/origin.js";
 import { Result } from "../../result/result.js";
 import { between } from "../../time/time-range.js";
-import { formatInstant } from "../../time/time-zone.js";
 import { DAY } from "../../time/span.js";
 import { heading, label } from "../../render/label.js";
 import { LINE } from "../line.js";
 import type { Annotation, ChangeRecord, FindingRow } from "../options.js";
-import { originSpan } from "../sentences.js";
-import { rowKey } from "../work-table.js";
 import { differenceText, numberOf, type Figure } from "./bars.js";
 
 const WIDTH = 800;
@@ -46,7 +44,7 @@ export function series(
   const hit = [...new Set(found.map(keyOf))].filter((key) => byGroup.has(key));
   const chosen = hit.length > 0 ? hit : [...byGroup.keys()].sort((a, b) => size(b) - size(a));
   const all = [...byGroup.values()].flat().map((row) => at(row));
-  const [earliest, end] = [Math.min(...all), Math.max(...all)];
+  const end = Math.max(...all);
   const from = Math.min(end - 14 * DAY, ...found.map((row) => at(row, "t") - 3 * DAY));
   const most = Math.floor(MOST_ROWS / Math.min(MOST_PANELS, chosen.length)) - 8;
   const groups = chosen.slice(0, MOST_PANELS).map((key) => {
@@ -121,15 +119,8 @@ export function series(
       ...(isAlarm && { band: ["limit", "expected"] as const }),
       ...(several && { facet: "group", scales: "own", width: WIDTH, height: 150 }),
     },
-    title: () =>
-      [
-        `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: the ${isAlarm ? "alarms" : "changes"}`,
-        ...originSpan(result.origin),
-      ].join(", "),
+    title: `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: the ${isAlarm ? "alarms" : "changes"}`,
     told: [
-      ...(isAlarm && begins > earliest
-        ? [`Drawn from ${formatInstant(new Date(begins), zoneOf(origin))} on.`]
-        : []),
       ...(unseen > 0 ? [`${counted(unseen, "earlier alarm")} in the table.`] : []),
       ...(chosen.length > MOST_PANELS
         ? [

@@ -188,14 +188,12 @@ function factsOf(draft: Draft): Block {
   const { severity: number, startedAt, detectedAt, respondedAt, resolvedAt } = draft;
   const time = (value: string | null): string => (value === null ? "not known" : utc(value));
   const lasted = Date.parse(resolvedAt ?? detectedAt) - Date.parse(startedAt ?? detectedAt);
+  const resolved =
+    resolvedAt === null ? "not yet" : `${utc(resolvedAt)}, after ${formatDuration(lasted)}`;
   const facts = [
-    `Status: ${draft.status}`,
+    `Status: ${draft.status}; authors: ${draft.authors.join(", ") || "not named"}`,
     `Severity: ${number}, ${severity(number).meaning}`,
-    `Authors: ${draft.authors.join(", ") || "not named"}`,
-    `Began: ${time(startedAt)}`,
-    `Detected: ${time(detectedAt)}`,
-    `Response: ${time(respondedAt)}`,
-    `Resolved: ${resolvedAt === null ? "not yet" : `${utc(resolvedAt)}, after ${formatDuration(lasted)}`}`,
+    `Began: ${time(startedAt)}; detected: ${time(detectedAt)}; response: ${time(respondedAt)}; resolved: ${resolved}`,
   ];
   return { kind: "list", items: facts.map(plain) };
 }

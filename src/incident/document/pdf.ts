@@ -54,12 +54,12 @@ export async function documentPdf(
   return typeset({ markup: TEMPLATE, data, pictures, origins });
 }
 
-/** The chart as wide as the paper, so that its letters can be read, where nobody said how wide it is. */
+/** The chart as wide as the paper, so that its letters can be read, and as flat as on a screen, where nobody said how wide it is. */
 function onPaper(chart: Chart): Chart {
   const { recipe, result } = chart;
   if (!("options" in recipe) || recipe.options.width !== undefined) return chart;
   // Findings are drawn of several views, with their legends between them.
-  const size = "change" in recipe ? { width: 480 } : { height: 240, width: 560 };
+  const size = "change" in recipe ? { width: 480 } : { height: 160, width: 560 };
   return drawRecipe(result, { ...recipe, options: { ...size, ...recipe.options } });
 }
 

@@ -26,6 +26,7 @@ export interface Message {
   /** The way back to the frontend. */
   readonly identities: readonly Buffer[];
   readonly header: Header;
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly content: Readonly<Record<string, unknown>>;
 }
 
@@ -55,7 +56,12 @@ export class Wire {
     }
     const read = objectIn(header);
     if (!isHeader(read)) throw new Error("its header names no message");
-    return { identities: frames.slice(0, start), header: read, content: objectIn(content) };
+    return {
+      identities: frames.slice(0, start),
+      header: read,
+      metadata: objectIn(metadata),
+      content: objectIn(content),
+    };
   }
 
   /** @param parent of the message that this one answers @param identities of a frontend, or a topic */
@@ -64,6 +70,7 @@ export class Wire {
     content: object,
     parent: Header | undefined,
     identities: readonly Buffer[],
+    metadata: object = {},
   ): Buffer[] {
     const header: Header = {
       msg_id: randomUUID(),
@@ -73,7 +80,7 @@ export class Wire {
       date: new Date().toISOString(),
       version: "5.3",
     };
-    const parts = [header, parent ?? {}, {}, content].map((part) =>
+    const parts = [header, parent ?? {}, metadata, content].map((part) =>
       Buffer.from(JSON.stringify(part)),
     );
     return [...identities, delimiter, Buffer.from(this.#sign(parts)), ...parts];

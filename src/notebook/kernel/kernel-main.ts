@@ -169,9 +169,10 @@ export class Kernel {
       if (!silent || type === "error") this.#connection.publish(type, content, request);
     };
     publish("execute_input", { code, execution_count: count });
-    const outcome = await this.#session.run(code, `cell-${count}`, (output) =>
-      publish(...messageOf(output, count)),
-    );
+    const put = (output: CellOutput) => publish(...messageOf(output, count));
+    // JupyterLab and Notebook 7 say which cells were deleted; no other frontend does.
+    const sink = Object.assign(put, { addsPng: "deletedCells" in request.metadata });
+    const outcome = await this.#session.run(code, `cell-${count}`, sink);
     if (outcome.status === "ok") {
       return reply({ status: "ok", execution_count: count, payload: [], user_expressions: {} });
     }

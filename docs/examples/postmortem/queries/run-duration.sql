@@ -1,6 +1,6 @@
 -- Runs of 3.10.0 are shorter than those of 3.9.1
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T13:59:22.114Z; 2,288,795 rows read
+-- Asked at 2026-11-24T17:01:39.237Z; 2,288,795 rows read
 -- Top 6 of 9 versions by runs; other: 3 more.
 -- Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.

@@ -1,6 +1,6 @@
 -- Of 4 other software names none sends at least 10 % fewer measurements a week
 -- 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T13:59:23.218Z; 2,259,299 rows read
+-- Asked at 2026-11-24T17:01:40.170Z; 2,259,299 rows read
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
 SET param_top = '6';

@@ -1,6 +1,6 @@
 -- Measurements per run went from 45.0 to 18.0 (−60 %) with 3.10.0
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T13:59:22.826Z; 2,288,795 rows read
+-- Asked at 2026-11-24T17:01:39.848Z; 2,288,795 rows read
 -- Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.
 
 SET param_only = '1';
@@ -11,7 +11,7 @@ SET param_where_2 = 'web_connectivity';
 SET param_start = '1769904000';
 SET param_end = '1777593600';
 
-SELECT _unusable, toUInt64(if(true, _r0, 0)) AS _p0, if(_p0 = 0, NULL, _d0) AS _k0, max(_r0) AS _h0, sum(_rows) AS _rows, sum(_a0) AS _a0, sum(_a1) AS _a1, quantilesExactInclusiveMerge(0.5)(_q0) AS _q0, quantilesExactInclusiveMerge(0.5)(_q1) AS _q1, quantilesExactInclusiveMerge(0.1, 0.3, 0.5, 0.7, 0.9)(_q2) AS _q2
+SELECT _unusable, toUInt64(_r0) AS _p0, if(_p0 = 0, NULL, _d0) AS _k0, max(_r0) AS _h0, sum(_rows) AS _rows, sum(_a0) AS _a0, sum(_a1) AS _a1, quantilesExactInclusiveMerge(0.5)(_q0) AS _q0, quantilesExactInclusiveMerge(0.5)(_q1) AS _q1, quantilesExactInclusiveMerge(0.1, 0.3, 0.5, 0.7, 0.9)(_q2) AS _q2
 FROM (
   SELECT *, dense_rank() OVER (ORDER BY _s0 DESC, _d0) AS _r0
   FROM (

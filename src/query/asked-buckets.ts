@@ -1,0 +1,88 @@
+import type { TimeColumn } from "../result/origin.js";
+import { buckets, type Bucket, type RangeBucket } from "../time/bucket.js";
+import { bucketNoun } from "../time/step.js";
+import type { TimeRange } from "../time/time-range.js";
+import { formatInstant } from "../time/time-zone.js";
+import type { AskedDimension } from "./dimension.js";
+
+/** More steps of time than these are not counted into an array for each group and thread. */
+const MOST_STEPS = 256;
+/** The same where there is one group alone. */
+const MOST_STEPS_ALONE = 8_192;
+/** 2100: seconds of a DateTime end soon after. */
+const MOST_SECONDS = 4_102_444_800;
+
+/** The buckets of a question, parsed at the door: where each starts, its SQL, and how it is shown. */
+export class AskedBuckets {
+  readonly spans: readonly RangeBucket[];
+
+  /** @param every null where the whole range is one bucket, without a column of time. */
+  constructor(
+    readonly every: Bucket | null,
+    readonly range: TimeRange,
+  ) {
+    this.spans = every === null ? [{ ...range, complete: true }] : buckets(range, every);
+  }
+
+  /**
+   * SQL for the start of the bucket that a DateTime or DateTime64 inside the range falls in, as
+   * DateTime64(3): the same instant as `bucketStart` gives, in every zone and on servers of every age.
+   *
+   * The starts are written into the SQL: those of buckets of one length as an even distance, which is
+   * all of them unless clocks change or the buckets are months.
+   */
+  sql(instant: string): string {
+    const stretches: { from: number; length: number }[] = [];
+    for (const { start, end } of this.spans) {
+      const [from, length] = [+start / 1000, (+end - +start) / 1000];
+      if (stretches.at(-1)?.length !== length) stretches.push({ from, length });
+    }
+    const [{ from, length } = { from: 0, length: 1 }, second] = stretches;
+    const seconds = `toUnixTimestamp(${instant})`;
+    const list = (of: "from" | "length") =>
+      `[${stretches.map((stretch) => `toInt64(${stretch[of]})`).join(", ")}]`;
+    const start =
+      second === undefined
+        ? `${from} + intDiv(${seconds} - ${from}, ${length}) * ${length}`
+        : `(roundDown(toInt64(${seconds}), ${list("from")}) AS _from) + intDiv(${seconds} - _from, transform(_from, ${list("from")}, ${list("length")}, toInt64(1)) AS _length) * _length`;
+    return `toDateTime64(${start}, 3, '${this.range.timeZone}')`;
+  }
+
+  /**
+   * The steps, in seconds since 1970, of which each bucket is made of whole ones: what all distances
+   * between starts are multiples of.
+   *
+   * @returns null where they would be too many for an array in each group of these dimensions.
+   */
+  steps(dimensions: readonly Pick<AskedDimension, "natural">[]) {
+    const starts = this.spans.map(({ start }) => +start / 1000);
+    const [first, end] = [starts[0]!, Math.ceil(+this.range.end / 1000)];
+    const step = starts.slice(1).reduce((all, start, at) => greatest(all, start - starts[at]!), 0);
+    const width = step === 0 ? end - first : step;
+    const size = Math.ceil((end - first) / width);
+    const groups = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
+    const few = dimensions.length === 0 ? size <= MOST_STEPS_ALONE : size * groups <= MOST_STEPS;
+    return few && first >= 0 && end <= MOST_SECONDS ? { first, width, size } : null;
+  }
+
+  /** The column of starts, and which of the buckets the range covers only in part. */
+  column(name: string): TimeColumn | undefined {
+    if (this.every === null) return undefined;
+    const incomplete = this.spans.filter(({ complete }) => !complete).map(({ start }) => start);
+    return { name, every: this.every, incomplete };
+  }
+}
+
+function greatest(a: number, b: number): number {
+  return b === 0 ? a : greatest(b, a % b);
+}
+
+/** Names the buckets that the range covers only in part. */
+export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: TimeRange): string[] {
+  if (time === undefined || time.incomplete.length === 0) return [];
+  const starts = time.incomplete.map((start) => formatInstant(start, timeZone)).join(" and ");
+  const single = time.incomplete.length === 1;
+  return [
+    `The ${bucketNoun(time.every, !single)} of ${starts} ${single ? "is" : "are"} covered only in part by the range.`,
+  ];
+}
