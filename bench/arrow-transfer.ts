@@ -1,11 +1,11 @@
 /**
  * 1M rows of four columns into an Arquero table: probelab's way (Arrow) against the quickest way by JSON, a
- * column each (JSONColumnsWithMetadata, and aq.table), and against JSONEachRow
- * and aq.from. JSON leaves times as texts; Arrow gives dates.
+ * column each (JSONColumnsWithMetadata through the client, and aq.table), and against JSONEachRow, as the
+ * client's documentation shows, and aq.from. JSON leaves times as texts; Arrow gives dates.
  */
 import * as aq from "arquero";
+import { openConnection } from "../src/database/connection.js";
 import { Database } from "../src/database/database.js";
-import { rawHttp } from "./support/raw-http.js";
 import { report } from "./support/report.js";
 import { sampleDatabase } from "./support/sample-database.js";
 import { sideBySide } from "./support/side-by-side.js";
@@ -13,8 +13,8 @@ import { sideBySide } from "./support/side-by-side.js";
 const rows = Number(process.env["TRANSFER_ROWS"] ?? 1_000_000);
 const source = await sampleDatabase(10_000_000);
 await using database = await Database.open(source);
-const send = rawHttp(source.kind === "embedded" ? source.directory : "");
-const received = async (sql: string) => (await send(sql, {})).toString("utf8");
+await using connection = openConnection(source, 600);
+const client = await connection.client();
 const typical = "measurement_start_time, software_version, probe_cc, probe_asn";
 const unlike = "measurement_start_time, software_version, probe_asn, report_id";
 const ask = (columns: string) => `SELECT ${columns} FROM fastpath LIMIT ${rows}`;
@@ -22,17 +22,13 @@ const ask = (columns: string) => `SELECT ${columns} FROM fastpath LIMIT ${rows}`
 const arrow = (columns: string) => () =>
   database.ask({ sql: ask(columns), parameters: {}, action: "read" });
 const json = (columns: string) => async () => {
-  const text = await received(`${ask(columns)} FORMAT JSONEachRow`);
-  return aq.from(
-    text
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as object),
-  );
+  const result = await client.query({ query: ask(columns), format: "JSONEachRow" });
+  return aq.from(await result.json<object>());
 };
 const jsonColumns = (columns: string) => async () => {
-  const text = await received(`${ask(columns)} FORMAT JSONColumnsWithMetadata`);
-  return aq.table((JSON.parse(text) as { data: Record<string, unknown[]> }).data);
+  const result = await client.query({ query: ask(columns), format: "JSONColumnsWithMetadata" });
+  const { data } = await result.json<{ data: Record<string, unknown[]> }>();
+  return aq.table(data);
 };
 const times = await sideBySide(
   {

@@ -1,6 +1,6 @@
 import { MOST_ROWS } from "../base/limits.js";
 import { ProbelabError } from "../base/error.js";
-import { columnValues, pickRows } from "../result/arquero-table.js";
+import { columnValues, pickRows, rowsByKey } from "../result/arquero-table.js";
 import { valueKey } from "../result/json.js";
 import { Result, type Value } from "../result/result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
@@ -110,12 +110,7 @@ function partsOf({ table, origin }: Result, facet: string): Part[] {
   const values = columnValues(table, facet);
   const others = table.select(table.columnNames().filter((name) => name !== facet));
   const dimensions = origin.columns.dimensions.filter(({ name }) => name !== facet);
-  const rows = new Map<Value, number[]>();
-  values.forEach((value, row) => {
-    const key = valueKey(value ?? null);
-    const own = rows.get(key) ?? [];
-    if (own.push(row) === 1) rows.set(key, own);
-  });
+  const rows = rowsByKey(values.map((value) => valueKey(value ?? null)));
   return chartSeries(values, seriesDimension(origin.columns, facet, values), facet).map((one) => {
     const part = pickRows(others, rows.get(valueKey(one.value)) ?? []);
     const columns = { ...origin.columns, dimensions };

@@ -1,3 +1,4 @@
+import { rowsByKey } from "../result/arquero-table.js";
 import { zoneOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
@@ -196,12 +197,8 @@ export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLi
 
 /** The points of each series, in their order. */
 export function pointsBySeries(points: readonly Point[]): Map<number, Point[]> {
-  const bySeries = new Map<number, Point[]>();
-  for (const point of points) {
-    const own = bySeries.get(point.series) ?? [];
-    if (own.push(point) === 1) bySeries.set(point.series, own);
-  }
-  return bySeries;
+  const rows = rowsByKey(points.map(({ series }) => series));
+  return new Map([...rows].map(([series, own]) => [series, own.map((row) => points[row]!)]));
 }
 
 /** The values between two gaps, or the only ones of their series, which no line or area shows. */

@@ -11,7 +11,7 @@ import { lowered, words } from "../render/label.js";
 import type { FlatOptions, HistogramChartOptions } from "./options.js";
 import { resultChart } from "./result-chart.js";
 import { chartRoles, list } from "./roles.js";
-import { addedUpSentence, refuseToAddUp } from "./work-table.js";
+import { addedUp, addedUpSentence } from "./work-table.js";
 
 const number = (value: number): string =>
   value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
@@ -55,21 +55,18 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
   const known = result.origin.columns.measures.find(({ name }) => name === "from");
   const { unit = "" } = known ?? {};
   const label = known?.label.replace(/, from$/, "") ?? "Value";
-  const [from, to, counts] = ["from", "to", roles.y].map((name) => result.column(name));
+  // A row stands for its bin: all of the same bin and series are added up.
+  const kept = [...series, "from", "to"];
+  const added = rowsByKey(rowKeys(result.table, kept)).size < result.numRows();
+  const summed = added ? addedUp(result, roles, kept) : result;
+  const [from, to, counts] = ["from", "to", roles.y].map((name) => summed.column(name));
   const ends = [...from!, ...to!].filter((end) => typeof end === "number");
   const edges = [...new Set(ends)].sort((a, b) => a - b);
-  // A row stands for its bin: all of the same bin and series are added up.
-  const groups = [...rowsByKey(rowKeys(result.table, [...series, "from", "to"])).values()];
-  const added = groups.length < result.numRows();
-  if (added && !measure?.additive) throw refuseToAddUp(result, roles);
-  const all = groups.map((rows) => {
-    const [row = 0] = rows;
-    const sum = rows.reduce((sum, row) => sum + Number(counts![row] ?? 0), 0);
-    return { row, from: from![row], to: to![row], sum };
+  const all = counts!.map((count, row) => {
+    return { row, from: from![row], to: to![row], sum: Number(count ?? 0) };
   });
   const total = (some: typeof all): number => some.reduce((sum, bin) => sum + bin.sum, 0);
-  const keys = rowKeys(result.table, series);
-  const drawn = [...rowsByKey(all.map(({ row }) => keys[row]!)).values()].flatMap((own) => {
+  const drawn = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
     const group = own.map((at) => all[at]!);
     const whole = shares ? total(group) || 1 : 1;
     const inside = group
@@ -98,7 +95,7 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
   const name = shares ? "share" : roles.y;
   const beside = cumulative ? ["below"] : ["from", "to"];
   const column = (one: string): [string, Value[]] => {
-    const values = columnValues(result.table, one);
+    const values = columnValues(summed.table, one);
     return [one, drawn.map(({ row }) => values[row])];
   };
   const table = newTable(result.table, [

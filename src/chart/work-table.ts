@@ -36,12 +36,15 @@ export function addedUpSentence({ origin }: Result, hidden: readonly string[]): 
 }
 
 /**
- * A row for each place that the chart draws: counts are added up, of a quotient both of its parts.
+ * A row for each place that the chart draws, of the columns `kept`: counts are added up, of a quotient both of its parts.
  * Columns that nothing is known of stay as they are, as long as each place has one row.
  */
-function addedUp(result: Result, roles: Roles): Result {
-  const { x, y, series, measure } = roles;
-  const kept = [x, ...series];
+export function addedUp(
+  result: Result,
+  roles: Roles,
+  kept: readonly string[] = [roles.x, ...roles.series],
+): Result {
+  const { y, measure } = roles;
   const groups = [...rowsByKey(rowKeys(result.table, kept)).values()];
   if (measure === undefined && groups.length === result.numRows()) return result;
   const { quotient } = measure ?? {};
@@ -66,7 +69,7 @@ function addedUp(result: Result, roles: Roles): Result {
 }
 
 /** The refusal of a chart without a dimension over which its values don't add up. */
-export function refuseToAddUp({ origin }: Result, { y, measure, hidden }: Roles): ProbelabError {
+function refuseToAddUp({ origin }: Result, { y, measure, hidden }: Roles): ProbelabError {
   const isTime = hidden.includes(origin.columns.time?.name ?? "");
   const why = measure ? "its values can't be added up" : "nothing says that its values add up";
   const remedy = isTime
@@ -180,13 +183,4 @@ export function commonStart([first = "", ...others]: readonly string[]): string 
     start += word;
   }
   return start;
-}
-
-/** One text for equal values; null and the text "null" differ. */
-export function rowKey(values: readonly Value[]): string {
-  return JSON.stringify(
-    values.map((value) =>
-      value instanceof Date ? value.getTime() : typeof value === "bigint" ? [`${value}`] : value,
-    ),
-  );
 }

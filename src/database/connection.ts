@@ -1,19 +1,17 @@
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
 import { existsSync, readFileSync } from "node:fs";
-import { Agent, type ClientRequestArgs } from "node:http";
-import { Agent as SecureAgent } from "node:https";
-import { type Duplex, PassThrough } from "node:stream";
+import { Agent } from "node:https";
 import { rootCertificates } from "node:tls";
 import { ProbelabError } from "../base/error.js";
 import { EMBEDDED_DATABASE, TOKEN_HEADER } from "./embedded/directory.js";
 import { joinServer, type Lease } from "./embedded/join.js";
-import { HttpServer, KEPT } from "./http.js";
 import type { Source, Tls } from "./source.js";
 
-/** A connection to a ClickHouse server, to a new one when the embedded server has ended. */
+/** A connection to a ClickHouse server; gives a new client when the embedded server has ended. */
 export interface Connection extends AsyncDisposable {
   readonly label: string;
   readonly database: string;
-  server(): Promise<HttpServer>;
+  client(): Promise<ClickHouseClient>;
   /** Drops a server that no longer answers. */
   forget(): void;
   /** Turns compression off: it is a setting, which not every user may send. */
@@ -24,35 +22,32 @@ export interface Connection extends AsyncDisposable {
 export type Role = "reader" | "writer";
 
 /** Connects to a source; a remote server is not asked anything yet. */
-export function openConnection(source: Source, role: Role = "reader"): Connection {
-  return source.kind === "embedded" ? embeddedConnection(source, role) : serverConnection(source);
+export function openConnection(
+  source: Source,
+  requestSeconds: number,
+  role: Role = "reader",
+): Connection {
+  return source.kind === "embedded"
+    ? embeddedConnection(source, requestSeconds, role)
+    : serverConnection(source, requestSeconds);
 }
 
-/** A new connection may reach a stranger on the port of a server that has ended; an open one can't. */
-class LeasedAgent extends Agent {
-  readonly #lease: Lease;
-
-  constructor(lease: Lease) {
-    super(KEPT);
-    this.#lease = lease;
-  }
-
-  override createConnection(
-    options: ClientRequestArgs,
-    done?: (error: Error | null, stream: Duplex) => void,
-  ): Duplex | null | undefined {
-    if (this.#lease.check()) return super.createConnection(options, done);
-    const ended = Object.assign(new Error("the server has ended"), { code: "ECONNREFUSED" });
-    done?.(ended, new PassThrough());
-    return undefined;
-  }
-}
+const COMMON = {
+  // Errors are thrown with a remedy; the client's own log would show settings too.
+  log: { level: ClickHouseLogLevel.OFF },
+  application: "probelab",
+  max_open_connections: 8,
+  max_response_headers_size: 1 << 20,
+  compression: { request: false, response: false },
+  keep_alive: { idle_socket_ttl: 2_000 },
+};
 
 function embeddedConnection(
   { directory, label }: Extract<Source, { kind: "embedded" }>,
+  requestSeconds: number,
   role: Role,
 ): Connection {
-  let joined: Promise<{ lease: Lease; server: HttpServer }> | null = null;
+  let joined: Promise<{ lease: Lease; client: ClickHouseClient }> | null = null;
   let opened = false;
   const join = async () => {
     if (opened && !existsSync(directory)) {
@@ -63,27 +58,29 @@ function embeddedConnection(
     const lease = await joinServer(directory);
     opened = true;
     const { token, writerToken } = lease.server;
-    const server = new HttpServer({
-      url: `http://127.0.0.1:${lease.server.port}/`,
+    const client = createClient({
+      ...COMMON,
+      url: `http://127.0.0.1:${lease.server.port}`,
       database: EMBEDDED_DATABASE,
-      headers: { [TOKEN_HEADER]: role === "writer" ? writerToken : token },
-      agent: new LeasedAgent(lease),
-      compressed: false,
+      http_headers: { [TOKEN_HEADER]: role === "writer" ? writerToken : token },
+      request_timeout: requestSeconds * 1000,
+      set_basic_auth_header: false,
     });
-    return { lease, server };
+    return { lease, client };
   };
   return {
     label,
     database: EMBEDDED_DATABASE,
-    async server() {
+    async client() {
       const seen = joined;
       const current = seen && (await seen.catch(() => null));
-      if (current?.lease.check(current.server.connected)) return current.server;
+      // Checked each time: a server that has ended may have left its port to a stranger.
+      if (current?.lease.check()) return current.client;
       if (joined === seen) {
         joined = join();
-        current?.server.close();
+        await current?.client.close();
       }
-      return (await (joined ?? join())).server;
+      return (await (joined ?? join())).client;
     },
     forget() {
       void joined?.then(({ lease }) => lease[Symbol.dispose]()).catch(() => undefined);
@@ -93,41 +90,50 @@ function embeddedConnection(
     async [Symbol.asyncDispose]() {
       const current = joined && (await joined.catch(() => null));
       joined = null;
-      current?.server.close();
+      await current?.client.close();
       current?.lease[Symbol.dispose]();
     },
   };
 }
 
-function serverConnection(source: Extract<Source, { kind: "server" }>): Connection {
+function serverConnection(
+  source: Extract<Source, { kind: "server" }>,
+  requestSeconds: number,
+): Connection {
   const { tls, username, password } = source;
-  // With a certificate and no password the certificate names the user.
-  const named = tls?.cert !== undefined && password === "";
-  const basic = Buffer.from(`${username}:${password}`).toString("base64");
-  const place = {
-    url: `${source.url}${source.prefix ?? "/"}`,
+  const settings: Parameters<typeof createClient>[0] = {
+    ...COMMON,
+    ...(tls && { http_agent: secureAgent(tls) }),
+    // With a certificate and no password the certificate names the user.
+    ...(tls?.cert !== undefined &&
+      password === "" && {
+        set_basic_auth_header: false,
+        http_headers: { "X-ClickHouse-User": username, "X-ClickHouse-SSL-Certificate-Auth": "on" },
+      }),
+    url: source.url,
+    ...(source.prefix !== undefined && { pathname: source.prefix }),
     database: source.database,
-    headers: named
-      ? { "X-ClickHouse-User": username, "X-ClickHouse-SSL-Certificate-Auth": "on" }
-      : { Authorization: `Basic ${basic}` },
-    agent: source.url.startsWith("https:") ? secureAgent(tls ?? {}) : new Agent(KEPT),
+    username,
+    password,
+    request_timeout: requestSeconds * 1000,
   };
   // Only a network is worth the processor time of compression.
-  let server = new HttpServer({ ...place, compressed: true });
+  let client = createClient({ ...settings, compression: { request: false, response: true } });
   return {
     label: source.label,
     database: source.database,
-    server: () => Promise.resolve(server),
+    client: () => Promise.resolve(client),
     forget: () => undefined,
     plain() {
-      server = new HttpServer({ ...place, compressed: false });
+      void client.close();
+      client = createClient(settings);
     },
-    [Symbol.asyncDispose]: () => Promise.resolve(server.close()),
+    [Symbol.asyncDispose]: () => client.close(),
   };
 }
 
 /** Verifies the server with the deployment's own certificates. */
-function secureAgent({ ca, cert, key }: Tls): SecureAgent {
+function secureAgent({ ca, cert, key }: Tls): Agent {
   const read = (path: string): string => {
     try {
       return readFileSync(path, "utf8");
@@ -139,8 +145,9 @@ function secureAgent({ ca, cert, key }: Tls): SecureAgent {
       );
     }
   };
-  return new SecureAgent({
-    ...KEPT,
+  return new Agent({
+    keepAlive: true,
+    maxSockets: COMMON.max_open_connections,
     ...(ca !== undefined && { ca: [...rootCertificates, read(ca)] }),
     ...(cert !== undefined && key !== undefined && { cert: read(cert), key: read(key) }),
   });

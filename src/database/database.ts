@@ -1,3 +1,4 @@
+import { parseError } from "@clickhouse/client";
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import { untilDone } from "../base/pending-work.js";
@@ -14,14 +15,7 @@ import {
   type Setting,
 } from "./limits.js";
 import { send } from "./request.js";
-import {
-  AnswerError,
-  cutAnswer,
-  ServerError,
-  serverError,
-  SHARD_DOWN,
-  strangeAnswer,
-} from "./server-error.js";
+import { AnswerError, cutAnswer, serverError, SHARD_DOWN, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
 import { sqlCode } from "./sql-text.js";
 import { learnTable, quotedTable, type TableInfo, tableName, tableVersion } from "./table-info.js";
@@ -58,7 +52,7 @@ export interface Answer {
   readonly partial?: string;
 }
 
-/** A ClickHouse database that is only read, over HTTP, embedded or remote. */
+/** A ClickHouse database that is only read, through the client over HTTP, embedded or remote. */
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #limited: Limited;
@@ -113,10 +107,9 @@ export class Database implements AsyncDisposable {
     tables: Tables = SEED_TABLES,
   ): Promise<Database> {
     const limits = { ...DEFAULT_LIMITS, ...wanted };
-    const connection = openConnection(source);
+    const connection = openConnection(source, answerSeconds(limits));
     try {
-      const seconds = Math.min(FIRST_SECONDS, answerSeconds(limits));
-      const server = await untilDone(() => learnServer(connection, seconds));
+      const server = await learnServer(connection, Math.min(FIRST_SECONDS, answerSeconds(limits)));
       const limited = limitSettings(limits, server.settings, connection.label);
       return new Database(connection, limited, server, source.kind === "embedded", tables);
     } catch (error) {
@@ -392,7 +385,8 @@ async function readWhole<T>(body: Uint8Array, counted: number | undefined, read:
   try {
     return await read(body, counted);
   } catch (error) {
-    throw ServerError.in(Buffer.from(body.subarray(-(2 ** 14))).toString("utf8")) ?? error;
+    const said = parseError(Buffer.from(body.subarray(-(2 ** 14))).toString("utf8"));
+    throw "type" in said ? said : error;
   }
 }
 
@@ -471,7 +465,7 @@ function jsonRows<Row extends object>(body: Uint8Array, counted: number | undefi
   }
   const { meta, data, rows, exception } = answer ?? {};
   // A profile may have errors written into the answer.
-  if (exception !== undefined) throw ServerError.in(exception) ?? new Error(exception);
+  if (exception !== undefined) throw parseError(exception);
   if (meta === undefined || data === undefined) throw strangeAnswer(body);
   checkRows(data.length, rows);
   checkRows(data.length, counted);

@@ -3,12 +3,19 @@ import { ProbelabError } from "../base/error.js";
 import { replaceInCode } from "./sql-text.js";
 
 /** A question with its values placed in the URL, in a form, or in tables of the form. */
-interface Placed {
-  /** What stands in the URL: short values, and the columns of the form's tables. */
-  readonly parameters: Readonly<Record<string, string>>;
-  /** The SQL, or the form. */
-  readonly body: string | Uint8Array;
-  readonly contentType?: string;
+export interface Placed {
+  readonly sql: string;
+  /** Values for the URL. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** The columns of the form's tables, as the server takes them in the URL. */
+  readonly structures: Readonly<Record<string, string>>;
+  readonly form: Form | undefined;
+}
+
+/** A request's body of several parts. */
+export interface Form {
+  readonly contentType: string;
+  readonly body: Buffer;
 }
 
 /** Proxies allow 8 KiB of URL, which also holds the settings. */
@@ -25,13 +32,13 @@ export function placeValues(sql: string, parameters: Readonly<Record<string, unk
   const texts = Object.entries(parameters).map(([name, value]) => {
     checkText(name, value);
     const text = escaped(value, false);
-    return { name, value, text, bytes: Buffer.byteLength(text) };
+    return { name, value, text, bytes: text === undefined ? 0 : Buffer.byteLength(text) };
   });
   if (texts.reduce((sum, { bytes }) => sum + bytes, 0) <= URL_BYTES) {
-    const inUrl = texts.map(({ name, text }) => [`param_${name}`, text]);
-    return { parameters: Object.fromEntries(inUrl) as Placed["parameters"], body: sql };
+    return { sql, parameters, structures: {}, form: undefined };
   }
   const parts: Part[] = [];
+  const inUrl: Record<string, unknown> = {};
   const structures: Record<string, string> = {};
   /** A table of the form; a value that the SQL names twice is one table. */
   const addTable = (name: string, type: string, lines: string) => {
@@ -42,16 +49,15 @@ export function placeValues(sql: string, parameters: Readonly<Record<string, unk
   };
   let query = sql;
   for (const { name, value, text, bytes } of texts) {
-    if (bytes <= FIELD_BYTES) {
-      parts.push({ name: `param_${name}`, text });
-      continue;
-    }
+    if (text === undefined) inUrl[name] = value;
+    else if (bytes <= FIELD_BYTES) parts.push({ name: `param_${name}`, text });
+    if (text === undefined || bytes <= FIELD_BYTES) continue;
     const place = `\\{\\s*${name}\\s*:\\s*`;
     if (Array.isArray(value)) {
       const list = `${place}Array\\(([^}]*)\\)\\s*\\}`;
       const isIn = new RegExp(`\\bIN\\s*(?:${list}|\\(\\s*${list}\\s*\\))`, "gi");
       query = replaceInCode(query, isIn, (_, bare, inParentheses) => {
-        const rows = value.map((item) => `${escaped(item, false)}\n`).join("");
+        const rows = value.map((item) => `${escaped(item, false) ?? ""}\n`).join("");
         return `IN ${addTable(`_value_of_${name}_rows`, bare ?? inParentheses ?? "", rows)}`;
       });
     }
@@ -61,7 +67,7 @@ export function placeValues(sql: string, parameters: Readonly<Record<string, unk
     });
   }
   parts.push({ name: "query", text: query });
-  return { parameters: structures, ...formOf(parts) };
+  return { sql: query, parameters: inUrl, structures, form: formOf(parts) };
 }
 
 /** Half of a pair would be sent as U+FFFD, which is another text. */
@@ -87,7 +93,7 @@ interface Part {
 }
 
 // The platform's FormData would change the line ends of the SQL.
-function formOf(parts: readonly Part[]) {
+function formOf(parts: readonly Part[]): Form {
   const boundary = `probelab-${randomUUID()}`;
   const text = parts.map((part) => {
     const file = part.file ? `; filename="${part.name}"` : "";
@@ -108,23 +114,18 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "\\'",
 };
 
-/** A value in the server's text form (TabSeparated): a Date in seconds, an object as a map. */
-function escaped(value: unknown, inside: boolean): string {
-  if (value === null || value === undefined) return inside ? "NULL" : "\\N";
+/** A value in the server's text form (TabSeparated); undefined where this knows no form of it. */
+function escaped(value: unknown, inArray: boolean): string | undefined {
+  if (value === null) return inArray ? "NULL" : "\\N";
   if (typeof value === "string") {
-    const text = value.replace(/[\\\t\n\r\0']/g, (sign) =>
-      sign === "'" && !inside ? sign : (ESCAPES[sign] ?? sign),
-    );
-    return inside ? `'${text}'` : text;
+    const text = value.replace(inArray ? /[\\\t\n\r\0']/g : /[\\\t\n\r\0]/g, (sign) => {
+      return ESCAPES[sign] ?? sign;
+    });
+    return inArray ? `'${text}'` : text;
   }
-  if (typeof value === "boolean") return inside ? String(value) : value ? "1" : "0";
-  if (Array.isArray(value)) return `[${value.map((item) => escaped(item, true)).join(",")}]`;
-  if (value instanceof Date)
-    return (value.getTime() / 1000).toFixed(value.getTime() % 1000 ? 3 : 0);
-  if (typeof value === "object") {
-    const entries = value instanceof Map ? [...value] : Object.entries(value);
-    return `{${entries.map((pair) => pair.map((part) => escaped(part, true)).join(":")).join(",")}}`;
-  }
+  if (typeof value === "boolean") return inArray ? String(value) : value ? "1" : "0";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
-  throw new ProbelabError(`Can't ask with a ${typeof value}: give text, numbers, dates or lists.`);
+  if (!Array.isArray(value)) return undefined;
+  const parts = value.map((item) => escaped(item, true));
+  return parts.includes(undefined) ? undefined : `[${parts.join(",")}]`;
 }

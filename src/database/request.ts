@@ -1,10 +1,13 @@
+import { type ClickHouseClient, parseError } from "@clickhouse/client";
 import { randomUUID } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
+import { STATUS_CODES } from "node:http";
+import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { untilDone } from "../base/pending-work.js";
+import { grouped } from "../base/text.js";
 import type { Connection } from "./connection.js";
-import type { HttpServer } from "./http.js";
 import { placeValues } from "./long-values.js";
-import { AnswerError, isConnectionLoss } from "./server-error.js";
+import { AnswerError, firstSentence, isConnectionLoss } from "./server-error.js";
 import { type ServerProgress, watchQuery } from "../progress/watch-query.js";
 
 /** A request of one question. */
@@ -36,7 +39,7 @@ interface Received {
  * come in the middle of it, and the summary counts all that was read. These are no settings, so
  * that every user may send them.
  */
-const WHOLE = { wait_end_of_query: "1", buffer_size: String(64 * 2 ** 20) } as const;
+const WHOLE = { wait_end_of_query: 1, buffer_size: String(64 * 2 ** 20) } as const;
 
 /** Repeats of a question, after random waits of up to 0.2 and 0.8 s. */
 const RETRIES = 2;
@@ -49,37 +52,58 @@ const RETRY_WITHIN = 5_000;
  * it is asked again, a few times and within its time: it only reads.
  *
  * @throws AnswerError for a late, too large or refused answer, an AbortError where the signal
- *   stopped it, Node's error where the connection breaks, ClickHouse's as a ServerError.
+ *   stopped it, what the client throws where the connection breaks, ClickHouse's error as its own.
  */
-export async function send(connection: Connection, request: Request): Promise<Received> {
+export function send(connection: Connection, request: Request): Promise<Received> {
+  return untilDone(() => sent(connection, request));
+}
+
+async function sent(connection: Connection, request: Request): Promise<Received> {
   if (request.signal?.aborted) throw stopped();
-  const ending = new AbortController();
-  const stop = () => ending.abort();
-  const timer = globalThis.setTimeout(stop, request.seconds * 1000);
-  request.signal?.addEventListener("abort", stop, { once: true });
-  const { signal } = ending;
-  const { parameters, body, contentType } = placeValues(request.sql, request.parameters);
-  const run = async (server: HttpServer, id: string, retries: number): Promise<Received> => {
-    const answer = await server.post({
-      parameters: { query_id: id, ...parameters, ...request.settings, ...WHOLE },
-      body,
-      contentType,
-      maxBytes: request.maxBytes,
-      signal,
+  const late = new AbortController();
+  const timer = globalThis.setTimeout(() => late.abort(), request.seconds * 1000);
+  const signal = AbortSignal.any([late.signal, ...(request.signal ? [request.signal] : [])]);
+  const { sql, parameters, structures, form } = placeValues(request.sql, request.parameters);
+  const run = async (client: ClickHouseClient, id: string, retries: number): Promise<Received> => {
+    // The client never hears of a signal that was aborted before, as while the server was asked who it is.
+    signal.throwIfAborted();
+    const result = await client.exec({
+      query: form ? "" : sql,
+      ...(form && {
+        values: Readable.from([form.body]),
+        http_headers: { "Content-Type": form.contentType },
+      }),
+      query_params: { ...parameters },
+      query_id: id,
+      clickhouse_settings: { ...request.settings, ...structures, ...WHOLE },
+      abort_signal: signal,
+      ignore_error_response: true,
     });
-    const { rowsRead, bytesRead, resultRows } = summaryOf(answer.headers);
-    const named = answer.headers["x-clickhouse-query-id"] === id;
-    return { named, retries, body: answer.body, rowsRead, bytesRead, resultRows };
+    const { http_status_code: status = 200, response_headers: headers } = result;
+    const { stream } = result;
+    if (status !== 200 || headers["x-clickhouse-exception-code"] !== undefined) {
+      const body = await collect(stream, 2 ** 20, signal).catch(() => new Uint8Array());
+      throw refusal(status, headers, Buffer.from(body).toString("utf8"));
+    }
+    const { read_rows, read_bytes, result_rows } = result.summary ?? {};
+    return {
+      named: headers["x-clickhouse-query-id"] === id,
+      retries,
+      body: await collect(stream, request.maxBytes, signal),
+      rowsRead: Number(read_rows ?? 0),
+      bytesRead: Number(read_bytes ?? 0),
+      resultRows: result_rows === undefined ? undefined : Number(result_rows),
+    };
   };
   const attempt = async (retries: number): Promise<Received> => {
-    const server = await connection.server();
+    const client = await connection.client();
     const id = randomUUID();
     const began = Date.now();
     try {
       return await watchQuery(
         id,
-        () => run(server, id, retries),
-        () => serverProgress(server, id),
+        () => run(client, id, retries),
+        () => serverProgress(client, id),
       );
     } catch (error) {
       // A question that ran for a while may be why the server broke down.
@@ -96,7 +120,7 @@ export async function send(connection: Connection, request: Request): Promise<Re
     return answer;
   } catch (error) {
     if (request.signal?.aborted) throw stopped();
-    if (!signal.aborted) throw error;
+    if (!late.signal.aborted) throw error;
     throw new AnswerError(
       `gave no whole answer within ${request.seconds} s`,
       "Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } })",
@@ -104,7 +128,6 @@ export async function send(connection: Connection, request: Request): Promise<Re
     );
   } finally {
     clearTimeout(timer);
-    request.signal?.removeEventListener("abort", stop);
   }
 }
 
@@ -112,20 +135,78 @@ function stopped(): DOMException {
   return new DOMException("The question was stopped.", "AbortError");
 }
 
-/** What the server counted; proxies may leave it out, or give a text of their own. */
-function summaryOf(headers: IncomingHttpHeaders) {
-  let summary: Readonly<Record<string, string>> = {};
+/** All bytes of a stream, in a buffer of its own that is aligned for typed arrays. */
+async function collect(
+  stream: Readable,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  // The client lets go of the signal once it has the answer's headers.
+  const stop = () => stream.destroy(stopped());
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  const parts: Buffer[] = [];
+  let size = 0;
   try {
-    summary = JSON.parse(String(headers["x-clickhouse-summary"] ?? "{}")) as typeof summary;
-  } catch {
-    // Without what it counted the answer is as good.
+    for await (const part of stream as AsyncIterable<Buffer>) {
+      size += part.length;
+      if (size > maxBytes) {
+        throw new AnswerError(
+          `sends more than ${grouped(maxBytes)} bytes`,
+          "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxMemory } })",
+          "TOO_MANY_ROWS_OR_BYTES",
+        );
+      }
+      parts.push(part);
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
-  const { read_rows, read_bytes, result_rows } = summary;
-  return {
-    rowsRead: Number(read_rows ?? 0),
-    bytesRead: Number(read_bytes ?? 0),
-    resultRows: result_rows === undefined ? undefined : Number(result_rows),
-  };
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** ClickHouse's own error where it is one; else the HTTP status, for what stands before the server. */
+function refusal(status: number, headers: Headers, text: string): Error {
+  const error = parseError(text.slice(0, 2 ** 16));
+  if ("type" in error) return error;
+  if (/^(Poco::Exception|Code: \d)/.test(text)) {
+    const long = /too long|too large|limit exceeded/i.test(text);
+    return new AnswerError(
+      `refused the request: ${firstSentence(text)}`,
+      long ? "Give shorter texts or shorter lists" : "Check what was asked",
+      undefined,
+    );
+  }
+  const named = `answered with HTTP status ${status} (${STATUS_CODES[status] ?? "unknown"})`;
+  return new AnswerError(named, statusRemedy(status, headers), `HTTP_${status}`);
+}
+
+function statusRemedy(status: number, headers: Headers): string {
+  if (status === 429 || status === 502 || status === 503 || status === 504) {
+    const after = String(headers["retry-after"] ?? "");
+    const when = /^\d+$/.test(after) ? ` in ${after} s` : " later";
+    return `The server, or what stands before it, is overloaded or down: ask again${when}`;
+  }
+  const place = String(headers["location"] ?? "");
+  if (status >= 300 && status < 400 && URL.canParse(place)) {
+    return `It points to ${new URL(place).origin}: give the URL that it really has`;
+  }
+  if (status === 401 || status === 403 || status === 407) {
+    return "Check the user and password, and that a proxy lets you through";
+  }
+  if (status === 413 || status === 414 || status === 431) {
+    return "Give shorter texts or shorter lists, or have the proxy before the server allow them";
+  }
+  const path = status === 404 ? "; behind a proxy's path it is https://host/path/database" : "";
+  return `Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)${path}`;
 }
 
 /**
@@ -133,16 +214,16 @@ function summaryOf(headers: IncomingHttpHeaders) {
  * may not read system.processes gets an error.
  */
 async function serverProgress(
-  server: HttpServer,
+  client: ClickHouseClient,
   queryId: string,
 ): Promise<ServerProgress | undefined> {
-  const { body } = await server.post({
-    parameters: { param_id: queryId },
-    body: "SELECT read_rows, total_rows_approx FROM system.processes WHERE query_id = {id:String} FORMAT TSV",
+  const result = await client.query({
+    query: "SELECT read_rows, total_rows_approx FROM system.processes WHERE query_id = {id:String}",
+    query_params: { id: queryId },
+    format: "JSONEachRow",
   });
-  const [rowsRead, rowsInAll] = Buffer.from(body).toString().trim().split("\t").map(Number);
+  const [row] = await result.json<{ read_rows: string; total_rows_approx: string }>();
+  if (!row) return undefined;
   // 0 where the server doesn't know, as for a view.
-  return rowsRead === undefined || rowsInAll === undefined
-    ? undefined
-    : { rowsRead, rowsInAll: rowsInAll || undefined };
+  return { rowsRead: Number(row.read_rows), rowsInAll: Number(row.total_rows_approx) || undefined };
 }

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { redact } from "../base/redact.js";
@@ -51,28 +50,6 @@ export class AnswerError extends Error {
   }
 }
 
-/** ClickHouse's own error, as it writes it into answers. */
-export class ServerError extends Error {
-  constructor(
-    message: string,
-    readonly code: string,
-    /** Its name, such as `UNKNOWN_TABLE`. */
-    readonly type: string,
-  ) {
-    super(message);
-  }
-
-  /** The error that a text holds; that of another server is wrapped in ours, and is the one that says why. */
-  static in(text: string): ServerError | undefined {
-    const [, code, message, type] = WRITTEN.exec(text.slice(0, 2 ** 16)) ?? [];
-    if (code === undefined || message === undefined || type === undefined) return undefined;
-    return new ServerError(message, code, type);
-  }
-}
-
-const WRITTEN =
-  /(?:Code|Error): (\d+)[^]*Exception: ([^]+?)\(([A-Z0-9_]*[A-Z]{3}[A-Z0-9_]*)\)(?=\.? *(?:\(version|\s*$))/;
-
 /** An answer that ends before its end: what came is never taken for the whole. */
 export function cutAnswer(found: string): AnswerError {
   return new AnswerError(
@@ -102,8 +79,9 @@ export function serverError(cause: unknown, action: string, source: string): Pro
     });
   }
   const { message, code, ...rest } = cause as { type?: string; message?: string; code?: string };
-  // Its message holds the error of each try to connect, and ends with the last one's type.
-  const type = code === SHARD_DOWN ? "ALL_CONNECTION_TRIES_FAILED" : rest.type;
+  // The client takes the first word in parentheses for the type: of the SQL, or of each try to connect.
+  const known = { 62: "SYNTAX_ERROR", [SHARD_DOWN]: "ALL_CONNECTION_TRIES_FAILED" }[code ?? ""];
+  const type = rest.type === undefined ? undefined : (known ?? rest.type);
   const whole = firstSentence(message ?? String(cause));
   // Of a missing table the server names the nearest of all databases, however far that is.
   const [hint = "", meant = ""] = / Maybe you meant (?:\S*\.)?(\w+)\?$/i.exec(whole) ?? [];
@@ -180,42 +158,4 @@ export function firstSentence(message: string): string {
     .trim()
     .replace(/\s*\(version [^)]*\)\)?$/, "");
   return text.replace(/[.:]?\s*$/, "").slice(0, 600);
-}
-
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/** ClickHouse's own error where it is one; else the HTTP status, for what stands before the server. */
-export function refusal(status: number, headers: Headers, text: string): Error {
-  const error = ServerError.in(text);
-  if (error) return error;
-  if (/^(Poco::Exception|Code: \d)/.test(text)) {
-    const long = /too long|too large|limit exceeded/i.test(text);
-    return new AnswerError(
-      `refused the request: ${firstSentence(text)}`,
-      long ? "Give shorter texts or shorter lists" : "Check what was asked",
-      undefined,
-    );
-  }
-  const named = `answered with HTTP status ${status} (${STATUS_CODES[status] ?? "unknown"})`;
-  return new AnswerError(named, statusRemedy(status, headers), `HTTP_${status}`);
-}
-
-function statusRemedy(status: number, headers: Headers): string {
-  if (status === 429 || status === 502 || status === 503 || status === 504) {
-    const after = String(headers["retry-after"] ?? "");
-    const when = /^\d+$/.test(after) ? ` in ${after} s` : " later";
-    return `The server, or what stands before it, is overloaded or down: ask again${when}`;
-  }
-  const place = String(headers["location"] ?? "");
-  if (status >= 300 && status < 400 && URL.canParse(place)) {
-    return `It points to ${new URL(place).origin}: give the URL that it really has`;
-  }
-  if (status === 401 || status === 403 || status === 407) {
-    return "Check the user and password, and that a proxy lets you through";
-  }
-  if (status === 413 || status === 414 || status === 431) {
-    return "Give shorter texts or shorter lists, or have the proxy before the server allow them";
-  }
-  const path = status === 404 ? "; behind a proxy's path it is https://host/path/database" : "";
-  return `Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)${path}`;
 }

@@ -1,13 +1,16 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { ProbelabError } from "../base/error.js";
 import { openConnection } from "./connection.js";
-import type { HttpServer } from "./http.js";
-import { placeValues } from "./long-values.js";
 import { isConnectionLoss, serverError } from "./server-error.js";
 import type { Source } from "./source.js";
 
 /** A killed server takes a moment to let go of its lock. */
 const REPEATS = 5;
+
+/** A statement that fills 100M rows takes minutes. */
+const REQUEST_SECONDS = 6 * 3600;
 
 /** Write access to the embedded database: for the sample service and for loading files only. */
 export interface Writer extends AsyncDisposable {
@@ -43,17 +46,17 @@ export async function openWriter(source: Source): Promise<Writer> {
       `Can't write to ${source.label}: probelab fills embedded databases only. Name one, such as --into embedded:.probelab.`,
     );
   }
-  const connection = openConnection(source, "writer");
+  const connection = openConnection(source, REQUEST_SECONDS, "writer");
   /** Repeats what the server never heard, or where asking again does no harm. */
   const run = async <T>(
     action: string,
     { signal }: WriteOptions,
     mayRepeat: (error: unknown) => boolean,
-    task: (server: HttpServer) => Promise<T>,
+    task: (client: ClickHouseClient) => Promise<T>,
   ): Promise<T> => {
     for (let repeats = 0; ; repeats++) {
       try {
-        return await task(await connection.server());
+        return await task(await connection.client());
       } catch (error) {
         // The server may just be ending: what follows goes to its successor.
         if (isConnectionLoss(error)) connection.forget();
@@ -64,30 +67,18 @@ export async function openWriter(source: Source): Promise<Writer> {
       }
     }
   };
-  const post = (
-    server: HttpServer,
-    sql: string,
-    { parameters = {}, settings = {}, signal }: WriteOptions,
-    rows?: Uint8Array,
-  ) => {
-    const placed = placeValues(sql, parameters);
-    const given = Object.entries(settings).map(([name, value]): [string, string] => {
-      return [name, String(value)];
+  const write = (options: WriteOptions, task: (client: ClickHouseClient) => Promise<unknown>) =>
+    run("write to the embedded database", options, wasRefused, async (client) => {
+      await task(client);
     });
-    const sent = {
-      ...(rows !== undefined && { query: sql }),
-      ...placed.parameters,
-      wait_end_of_query: "1",
-      ...Object.fromEntries(given),
-    };
-    return server.post({ ...placed, parameters: sent, body: rows ?? placed.body, signal });
-  };
-  const write = (sql: string, options: WriteOptions, rows?: Uint8Array) =>
-    run("write to the embedded database", options, wasRefused, async (server) => {
-      await post(server, sql, options, rows);
-    });
+  const request = (query: string, { parameters, settings, signal }: WriteOptions) => ({
+    query,
+    query_params: { ...parameters },
+    clickhouse_settings: { wait_end_of_query: 1 as const, ...settings },
+    ...(signal && { abort_signal: signal }),
+  });
   try {
-    await connection.server();
+    await connection.client();
   } catch (error) {
     await connection[Symbol.asyncDispose]();
     throw error;
@@ -96,15 +87,19 @@ export async function openWriter(source: Source): Promise<Writer> {
     source: connection.label,
     directory: source.directory,
     database: connection.database,
-    command: (sql, options = {}) => write(sql, options),
+    command: (sql, options = {}) =>
+      write(options, (client) => client.command(request(sql, options))),
     insert: (table, body, options = {}) =>
-      write(`INSERT INTO ${table} FORMAT Native`, options, body),
+      write(options, async (client) => {
+        const sent = request(`INSERT INTO ${table} FORMAT Native`, options);
+        (await client.exec({ ...sent, values: Readable.from([body]) })).stream.resume();
+      }),
     rows: <Row extends object>(sql: string, options: WriteOptions = {}) => {
       const settings = { output_format_json_quote_64bit_integers: 0, ...options.settings };
-      return run("read from the embedded database", options, isConnectionLoss, async (server) => {
-        const { body } = await post(server, `${sql}\nFORMAT JSON`, { ...options, settings });
-        return (JSON.parse(Buffer.from(body).toString()) as { data: Row[] }).data;
-      });
+      const sent = { ...request(sql, { ...options, settings }), format: "JSONEachRow" as const };
+      return run("read from the embedded database", options, isConnectionLoss, async (client) =>
+        (await client.query(sent)).json<Row>(),
+      );
     },
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };

@@ -41,18 +41,23 @@ export function columnValues(table: ColumnTable, name: string): Value[] {
 export function rowKeys(table: ColumnTable, names: readonly string[]): string[] {
   const columns = names.map((name) => columnValues(table, name));
   return Array.from({ length: table.numRows() }, (_, row) =>
-    JSON.stringify(
-      columns.map((column) => {
-        const key = valueKey(column[row]);
-        return typeof key === "bigint" ? [`${key}`] : key;
-      }),
-    ),
+    rowKey(columns.map((column) => column[row])),
+  );
+}
+
+/** One text for equal values; null and the text "null" differ. */
+export function rowKey(values: readonly Value[]): string {
+  return JSON.stringify(
+    values.map((value) => {
+      const key = valueKey(value);
+      return typeof key === "bigint" ? [`${key}`] : key;
+    }),
   );
 }
 
 /** The numbers of the rows of each key, in order. */
-export function rowsByKey(keys: readonly string[]): Map<string, number[]> {
-  const rows = new Map<string, number[]>();
+export function rowsByKey<Key>(keys: readonly Key[]): Map<Key, number[]> {
+  const rows = new Map<Key, number[]>();
   keys.forEach((key, row) => {
     const same = rows.get(key);
     if (same) same.push(row);

@@ -142,8 +142,6 @@ async function createTables({ name, writer }: Taking, subject: Subject): Promise
   await writeAbout(writer, name, subject);
 }
 
-type Source = Pick<Taking, "table" | "dimensions" | "where">;
-
 /**
  * The pieces of runs in a table: a row for each run, hour of UTC and combination of dimensions, with
  * its first and last time as the table writes them and its measurements (`_n`).
@@ -152,8 +150,8 @@ type Source = Pick<Taking, "table" | "dimensions" | "where">;
  * counts and runs made of pieces are those of the table. A run is known by 128 bits of its
  * report_id's hash: two of 10⁹ share one with a probability of 10⁻²¹.
  */
-function piecesSql(source: Source, range: Pick<TimeRange, "start" | "end">): Sql {
-  const { table, dimensions } = source;
+function piecesSql(taking: Taking, range: Pick<TimeRange, "start" | "end">): Sql {
+  const { table, dimensions } = taking;
   const { time } = table;
   const report = table.column("report_id");
   const nullable = /Nullable\(/.test(table.columns.get("report_id") ?? "");
@@ -169,13 +167,10 @@ function piecesSql(source: Source, range: Pick<TimeRange, "start" | "end">): Sql
     ...dimensions.map((name): Column => [columnOf(name), raw(table.column(name))]),
   ];
   const groupBy = [raw(report), "_hour", ...dimensions.map(columnOf)];
-  return select({ columns, from: tableFrom(source, range), groupBy });
+  return select({ columns, from: tableFrom(taking, range), groupBy });
 }
 
-function tableFrom(
-  { table, where }: Omit<Source, "dimensions">,
-  range: Pick<TimeRange, "start" | "end">,
-) {
+function tableFrom({ table, where }: Taking, range: Pick<TimeRange, "start" | "end">): Sql {
   const { conditions } = filtered(table, last("1 hour", { now: range.end }), where);
   return measurementsFrom(table, {}, range, conditions);
 }
@@ -306,9 +301,8 @@ async function buildTables(
   }
   const inside = `_hour >= ${start / 1000} AND _hour < ${end / 1000}`;
   const [sizes] = await writer.rows<Record<"measurements" | "runs" | "none", number>>(
-    `SELECT (SELECT sum(_n) FROM ${hours} WHERE ${inside}) AS measurements,
-  (SELECT countIf(_whole) + uniqExactIf(_run, NOT _whole AND NOT _no_report) FROM ${runs} WHERE ${inside}) AS runs,
-  (SELECT countIf(_no_report) FROM ${runs}) AS none`,
+    `SELECT (SELECT sum(_n) FROM ${hours} WHERE ${inside}) AS measurements, countIf(_no_report) AS none,
+  countIf(_whole AND ${inside}) + uniqExactIf(_run, NOT _whole AND NOT _no_report AND ${inside}) AS runs FROM ${runs}`,
   );
   return {
     ...subject,

@@ -169,6 +169,6 @@ export function duplicatesOf(one: Deployment, held: readonly Held[], start: numb
     measurements,
     rows: inside.length,
     duplicated: [...groups.values()].filter((n) => n > 1).length,
-    share: 1 - measurements / inside.length,
+    share: (inside.length - measurements) / inside.length,
   };
 }

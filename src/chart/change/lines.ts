@@ -2,6 +2,7 @@ import { MOST_ROWS } from "../../base/limits.js";
 import { counted } from "../../base/text.js";
 import { foundTable } from "../../change/flows.js";
 import { signedPercent } from "../../change/words.js";
+import { rowKey } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
 import { zoneOf } from "../../result/origin.js";
 import { Result } from "../../result/result.js";
@@ -10,7 +11,6 @@ import { DAY } from "../../time/span.js";
 import { heading, label } from "../../render/label.js";
 import { LINE } from "../line.js";
 import type { Annotation, ChangeRecord, FindingRow } from "../options.js";
-import { rowKey } from "../work-table.js";
 import { differenceText, numberOf, type Figure } from "./bars.js";
 
 const WIDTH = 800;

@@ -11,11 +11,8 @@ import { directoryFiles, EXIT, makeDirectory, readRecord, type ServerRecord } fr
 /** A use of the directory's server, which lives as long as somebody uses it. */
 export interface Lease extends Disposable {
   readonly server: ServerRecord;
-  /**
-   * True while the server runs and holds the directory; once false, take a new lease. An open connection
-   * to it (`connected`) shows that it runs.
-   */
-  check(connected?: boolean): boolean;
+  /** True while the server runs and holds the directory; once false, take a new lease. */
+  check(): boolean;
 }
 
 /** Seconds that joining may take. */
@@ -94,14 +91,12 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
 
 function lease(server: ServerRecord, directory: string, users: number): Lease {
   let open = true;
-  const [file, since] = [recordFile(directory), begun(server.pid)];
-  // What stays the same while a server runs is quicker to read than its lock.
-  const same = file !== undefined && since !== undefined ? { file, begun: since } : undefined;
+  const same = stamp(server, directory);
   return {
     server,
-    check: (connected = false) =>
+    check: () =>
       open &&
-      ((same?.file === recordFile(directory) && (connected || same?.begun === begun(server.pid))) ||
+      ((same !== undefined && stamp(server, directory) === same) ||
         runningServer(directory)?.token === server.token),
     [Symbol.dispose]() {
       if (open) closeSync(users);
@@ -110,16 +105,15 @@ function lease(server: ServerRecord, directory: string, users: number): Lease {
   };
 }
 
-/** Changes when another server writes its record. */
-function recordFile(directory: string): string | undefined {
-  const record = statSync(directoryFiles(directory).record, { throwIfNoEntry: false });
-  return record && `${record.dev} ${record.ino} ${record.ctimeMs}`;
-}
-
-/** When a process began; undefined once it ends, and where the system doesn't tell. */
-function begun(pid: number): string | undefined {
+/**
+ * What stays the same while a server runs, quicker to read than its lock: its record's file, and when
+ * its process began. Undefined once it ends, and where the system doesn't tell.
+ */
+function stamp({ pid }: ServerRecord, directory: string): string | undefined {
   const state = processState(pid);
-  return state === undefined || /[ZX]/.test(state[0]!) ? undefined : state[19];
+  const record = statSync(directoryFiles(directory).record, { throwIfNoEntry: false });
+  if (state === undefined || /[ZX]/.test(state[0]!) || record === undefined) return undefined;
+  return `${record.dev} ${record.ino} ${record.ctimeMs} ${state[19]}`;
 }
 
 /**
