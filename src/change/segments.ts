@@ -191,23 +191,20 @@ function fitsOf(y: Float64Array, index: Int32Array): Fits {
   const v = (at: number) => y[at]! - y0;
   const [X, XX, Y] = [sums(x), sums((at) => x(at) ** 2), sums(v)];
   const [XY, YY] = [sums((at) => x(at) * v(at)), sums((at) => v(at) ** 2)];
-  // In the innermost loop of the search: the squares around the mean, or around the line.
+  /** Sum of the products of two columns' departures from their means, in [a, b). */
+  const product = (P: Float64Array, Q: Float64Array, PQ: Float64Array, a: number, b: number) =>
+    PQ[b]! - PQ[a]! - ((P[b]! - P[a]!) * (Q[b]! - Q[a]!)) / (b - a);
   const squares = (a: number, b: number, slope = Infinity): number => {
-    const m = b - a;
-    const sy = Y[b]! - Y[a]!;
-    const yy = YY[b]! - YY[a]! - (sy * sy) / m;
+    const yy = product(Y, Y, YY, a, b);
     if (slope === Infinity) return Math.max(0, yy);
-    const sx = X[b]! - X[a]!;
-    const xx = XX[b]! - XX[a]! - (sx * sx) / m;
-    const xy = XY[b]! - XY[a]! - (sx * sy) / m;
-    const saved = xx > 0 ? (xy * xy) / xx : 0;
+    const xx = product(X, X, XX, a, b);
+    const saved = xx > 0 ? product(X, Y, XY, a, b) ** 2 / xx : 0;
     return Math.max(0, saved > slope ? yy - saved + slope : yy);
   };
   const line = (a: number, b: number, unit: number): Line => {
     const m = b - a;
     const [sx, sy] = [X[b]! - X[a]!, Y[b]! - Y[a]!];
-    const xx = XX[b]! - XX[a]! - (sx * sx) / m;
-    const xy = XY[b]! - XY[a]! - (sx * sy) / m;
+    const [xx, xy] = [product(X, X, XX, a, b), product(X, Y, XY, a, b)];
     const saved = xx > 0 ? (xy * xy) / xx : 0;
     const slope = saved > SLOPE * unit ? xy / xx : 0;
     const centre = sx / m + x0;

@@ -85,7 +85,9 @@ const after = (size: keyof typeof SIZES, loss: string, end: keyof typeof LENGTHS
   drop(`${size}_${LOSS_NAMES.indexOf(loss as never)}_${end}`, BEGIN + hours * HOUR);
 
 describe("lab.anomalies tells a drop that goes on from one that is over", () => {
-  const goesOn = LOSS_NAMES.flatMap((loss) => [14, 26, 60].map((hours) => [loss, hours] as const));
+  const goesOn = LOSS_NAMES.flatMap((loss) =>
+    [14, 26, 60, 230].map((hours) => [loss, hours] as const),
+  );
   test.each(goesOn)("%s, lost since %i hours, is never over", async (loss, hours) => {
     const large = await after("large", loss, "on", hours);
     expect(large).toMatchObject({ state: "dropping", found: true });

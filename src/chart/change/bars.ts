@@ -132,25 +132,22 @@ const WHEN = ["Now", "The week before"] as const;
 /** `lab.funnel`: the reports at each step, now and the week before, and what came through. */
 export function steps(result: Result): Figure {
   const rows = result.rows().flatMap((row) => [
-    { row, when: WHEN[0], reports: numberOf(row["now"]), passed: numberOf(row["passed"]) },
-    {
-      row,
-      when: WHEN[1],
-      reports: numberOf(row["before"]),
-      passed: numberOf(row["passed_before"]),
-    },
+    { row, when: WHEN[0], reports: row["now"], passed: row["passed"] },
+    { row, when: WHEN[1], reports: row["before"], passed: row["passed_before"] },
   ]);
   const names = rows.map(({ row }) => label(row["step"]));
   const columns = {
     step: names,
     when: rows.map(({ when }) => when),
-    reports: rows.map(({ reports }) => reports),
+    reports: rows.map(({ reports }) => numberOf(reports)),
     // What the first step let through isn't known: it is compared with the week before.
-    figures: rows.map(({ reports, passed }, at) =>
-      reports === null
-        ? "unknown"
-        : `${amount(reports, "")}${passed === null || names[at] === "check-in" ? "" : ` (${percent(passed)} came through)`}`,
-    ),
+    figures: rows.map(({ reports, passed }, at) => {
+      const [count, part] = [numberOf(reports), numberOf(passed)];
+      if (count === null) return "unknown";
+      const through =
+        part === null || names[at] === "check-in" ? "" : ` (${percent(part)} came through)`;
+      return `${amount(count, "")}${through}`;
+    }),
   };
   return {
     result: madeResult(
