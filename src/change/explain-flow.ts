@@ -194,7 +194,8 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   }
 
   const scaled = expected.map((n) => n * ratio);
-  const causes = found.causes.map((each) => narrowed(namedRows(cells, each, scaled, cells.after)));
+  const named = found.causes.map((each) => namedRows(cells, each, scaled, cells.after));
+  const causes = widened(cells, named, scaled).map(narrowed);
   const rest = without(out.length, found.causes);
   const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
   const alike =
@@ -205,6 +206,52 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   return release?.kind === undefined
     ? { causes, expected, alike, variance }
     : { causes: [release], expected, alike: false, variance };
+}
+
+/**
+ * A release that users leave for a newer one, and of which less is left than was to be expected, may be
+ * their way to one that fails: its program in its place, with what no other cause has of it.
+ */
+function widened(cells: ChangeCells, named: readonly NamedRows[], had: Float64Array): NamedRows[] {
+  const { version, program } = releaseDimensions(cells);
+  const codes = cells.leaves.codes[program];
+  if (codes === undefined) return [...named];
+  const versions = cells.leaves.codes[version]!;
+  const textOf = (leaf: number) => cells.values[version]![versions[leaf]!] ?? "";
+  const left = ({ where, leaves }: NamedRows) => {
+    const [was, is] = [sumOver(had, leaves), sumOver(cells.after, leaves)];
+    const newer = Array.from(codes.keys()).filter(
+      (leaf) =>
+        codes[leaf] === codes[leaves[0]!] && compareVersions(textOf(leaf), textOf(leaves[0]!)) > 0,
+    );
+    const alone = Object.keys(where).every((name) =>
+      [version, program].includes(cells.names.indexOf(name)),
+    );
+    return (
+      alone &&
+      Object.keys(programOf(cells, leaves)).length > 0 &&
+      versions[leaves[0]!] !== undefined &&
+      cells.names[version]! in where &&
+      is < was &&
+      is > 0.15 * sumOver(cells.before, leaves) * cells.ratio &&
+      sumOver(cells.before, newer) + sumOver(cells.after, newer) > 0
+    );
+  };
+  const wide = named.filter(left);
+  const kept = named.filter((one) => !wide.includes(one));
+  const programs = [...leavesBy(wide.map(({ leaves }) => codes[leaves[0]!]!)).entries()];
+  return [
+    ...programs.map(([code]): NamedRows => {
+      const leaves = without(codes.length, kept).filter((leaf) => codes[leaf] === code);
+      return {
+        where: programOf(cells, leaves),
+        leaves,
+        rest: leaves.length < [...codes].filter((one) => one === code).length,
+        isRelease: false,
+      };
+    }),
+    ...kept,
+  ];
 }
 
 /** Of a release, what was expected of it and what came; undefined of other causes. */
@@ -222,8 +269,7 @@ function releaseSentence(
     const by = `${rounded(Math.abs(after - before))} ${cells.unit} (${percent(Math.abs(after / before - 1))})`;
     return `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${by}${inPlace}${partText(part)}. These rows can't tell whether its newest release ${valueText(newest)} or the whole program did.`;
   }
-  const stopped = kind === "stopped" || after === 0;
-  const verb = stopped ? "stopped" : after < before ? "loses rows" : "sends more";
+  const verb = after < 0.05 * before ? "stopped" : after < before ? "loses rows" : "sends more";
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
   return `${name} ${verb}${inPlace}: ${rounded(after)} ${cells.unit} came where ${rounded(before)} were to be expected${by}${partText(part)}.`;
 }
@@ -235,6 +281,9 @@ interface RunSize extends Pick<Part, "where" | "leaves" | "half"> {
 }
 
 type Runs = NonNullable<ChangeCells["runs"]>;
+
+/** So many times the runs that were to be expected are others' runs. */
+const FLOOD = 4;
 
 /**
  * Takes a count of measurements apart: measurements = runs × measurements a run. The second is a rate,
@@ -249,65 +298,107 @@ function runSizes(
 ): { readonly sizes: readonly RunSize[]; readonly after: Float64Array } {
   const { runs, ratio } = cells;
   if (runs === undefined) return { sizes: [], after: cells.after };
-  const held = heldBy(cells, runs);
+  const { held, scatter } = heldBy(cells, runs);
   // Measurements of no run, and runs of a kind that was never seen, tell nothing.
   const known = (column: Float64Array, of: Float64Array) =>
     column.map((value, leaf) => (of[leaf]! > 0 && held[leaf]! > 0 ? value : 0));
   const moved = upgrade(cells, runs);
   const runsBefore = moved(runs.before).map((n) => n * ratio);
-  const times = (n: Float64Array, power: number) => n.map((of, leaf) => of * held[leaf]! ** power);
+  /** A flood of runs is told as one, not by how long they are. */
+  const comparable = (leaf: number) =>
+    runs.after[leaf]! <= FLOOD * (runsBefore[leaf]! + LEAST_RUNS);
+  const by = (column: Float64Array, factor: (leaf: number) => number) =>
+    column.map((value, leaf) => value * factor(leaf));
   const columns = {
-    allBefore: times(runsBefore, 1),
+    allBefore: by(runsBefore, (leaf) => held[leaf]!),
     partBefore: moved(known(cells.before, runs.before)).map((n) => n * ratio),
-    allAfter: times(runs.after, 1),
+    allAfter: by(runs.after, (leaf) => held[leaf]!),
     partAfter: known(cells.after, runs.after),
-    // Runs differ by their size: how much is learned.
-    spreadBefore: times(runsBefore, 2),
-    spreadAfter: times(runs.after, 2),
   };
-  const sum = (name: keyof typeof columns, leaves: readonly number[]) =>
-    sumOver(columns[name], leaves);
-  /** By how much rows hold more than before, on the log scale. */
-  const moreIn = (leaves: readonly number[]) =>
-    Math.log(
-      (sum("partAfter", leaves) * sum("allBefore", leaves)) /
-        (sum("allAfter", leaves) * sum("partBefore", leaves)),
+  type Column = keyof typeof columns;
+  const sum = (name: Column, leaves: readonly number[]) => sumOver(columns[name], leaves);
+  // Kinds of runs that scatter less tell more: each weighs by what it tells.
+  const weighed = (name: Column) =>
+    by(columns[name], (leaf) =>
+      held[leaf]! > 0 && comparable(leaf) ? 1 / (held[leaf]! * scatter[leaf]!) : 0,
     );
+  const given = {
+    ...cells.leaves,
+    allBefore: weighed("allBefore"),
+    partBefore: weighed("partBefore"),
+    allAfter: weighed("allAfter"),
+    partAfter: weighed("partAfter"),
+    spreadBefore: by(runsBefore, (leaf) => 1 / scatter[leaf]!),
+    spreadAfter: by(runs.after, (leaf) => 1 / scatter[leaf]!),
+    usual: WHOLE,
+    leastNoise: 1,
+  };
+  /** By how much rows hold more than before, on the log scale. */
+  const moreIn = (leaves: readonly number[]) => {
+    const of = (name: Column) => sumOver(given[name], leaves);
+    return Math.log((of("partAfter") * of("allBefore")) / (of("allAfter") * of("partBefore")));
+  };
   const after = cells.after.slice();
-  const given = { ...cells.leaves, ...columns, usual: WHOLE };
   const { causes, noise } = rateCauses(given, cuboids);
-  const sizes = causes.flatMap((each): RunSize[] => {
-    const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
-    const { where, leaves } = rows;
+  const sizeOf = (leaves: readonly number[]) => {
     const own = sum("partBefore", leaves) / sum("allBefore", leaves);
     const [came, come] = [sumOver(runsBefore, leaves), sumOver(runs.after, leaves)];
-    if (!(own > 0) || came < LEAST_RUNS || come < LEAST_RUNS) return [];
-    // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
-    const others = without(held.length, [rows]);
-    if (!rows.isRelease && moreIn(others) / moreIn(leaves) >= 0.5) return [];
+    if (!(own > 0) || came < LEAST_RUNS || come < LEAST_RUNS) return undefined;
+    const grown = sum("allAfter", leaves) / sum("allBefore", leaves);
+    const spread = (column: Float64Array) =>
+      leaves.reduce((all, leaf) => all + column[leaf]! * held[leaf]! ** 2 * scatter[leaf]!, 0);
+    const variance = noise * (spread(runs.after) + grown ** 2 * spread(runsBefore));
+    const holds = sum("partAfter", leaves) / come;
+    const expected = (sum("allAfter", leaves) * own) / come;
+    const size = { holds, held: expected, grown: come / came };
+    return { own, size, come, error: Math.sqrt(variance) };
+  };
+  const tell = (leaves: readonly number[], own: number) => {
     for (const leaf of leaves) {
       if (columns.partAfter[leaf]! > 0) after[leaf] = columns.allAfter[leaf]! * own;
     }
-    const grown = sum("allAfter", leaves) / sum("allBefore", leaves);
-    const variance = sum("spreadAfter", leaves) + grown ** 2 * sum("spreadBefore", leaves);
-    const size = {
-      holds: sum("partAfter", leaves) / come,
-      held: (sum("allAfter", leaves) * own) / come,
-      grown: come / came,
-    };
+  };
+  const sizes = causes.flatMap((each): RunSize[] => {
+    const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
+    const { where, leaves } = rows;
+    const found = sizeOf(leaves);
+    if (found === undefined) return [];
+    // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
+    const others = without(held.length, [rows]);
+    if (!rows.isRelease && moreIn(others) / moreIn(leaves) >= 0.5) return [];
+    tell(leaves, found.own);
     const sentence = rows.isRelease
-      ? releaseRuns(cells, runs, rows, size)
-      : runsText(size, elementText(where), "holds", (n) => `${n} were to be expected`, "");
-    return [{ where, leaves, half: NORMAL_95 * Math.sqrt(noise * variance), sentence }];
+      ? releaseRuns(cells, runs, rows, found.size)
+      : runsText(found.size, elementText(where), "holds", (n) => `${n} were to be expected`, "");
+    return [{ where, leaves, half: NORMAL_95 * found.error, sentence }];
   });
+  const rest = without(held.length, sizes);
+  const whole = sizeOf(rest);
+  if (whole !== undefined) {
+    const { holds, held } = whole.size;
+    const certain = Math.abs(holds - held) * whole.come > CERTAIN * whole.error;
+    if (certain && Math.abs(moreIn(rest)) > WHOLE && Math.abs(holds / held - 1) > WHOLE) {
+      tell(rest, whole.own);
+      const all = sizes.length === 0 ? "All runs alike" : "All other runs alike";
+      const sentence = runsText(whole.size, all, "hold", (n) => `${n} were to be expected`, "");
+      sizes.push({ where: {}, leaves: rest, half: NORMAL_95 * whole.error, sentence });
+    }
+  }
   return { sizes, after };
 }
 
-/** What the runs of each leaf's program and test held before; of what is new, what they hold. */
-function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: Runs): Float64Array {
+/** What is taken of how runs scatter before any is seen, as a squared coefficient of variation, as how many leaves it counts, and the least. */
+const PRIOR_SCATTER = { of: 0.5, leaves: 4, least: 0.2 };
+
+/**
+ * What the runs of each leaf's program and test held before (of what is new, what they hold), and how
+ * they scattered: the squared coefficient of variation of one run.
+ */
+function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: Runs) {
   const program = leaves.codes[releaseDimensions({ names, ...cells }).program];
   const tests = leaves.codes[names.indexOf("test_name")];
   const held = new Float64Array(before.length);
+  const scatter = new Float64Array(before.length);
   const kinds = before.map((_, leaf) => (program?.[leaf] ?? 0) * 1e6 + (tests?.[leaf] ?? 0));
   for (const some of leavesBy(kinds).values()) {
     const perRun = (rows: Float64Array, of: Float64Array) => {
@@ -315,9 +406,17 @@ function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: R
       return sumOver(rows, known) / sumOver(of, known);
     };
     const own = perRun(before, runs.before) || perRun(after, runs.after) || 0;
-    for (const leaf of some) held[leaf] = own;
+    let [sum, many] = [PRIOR_SCATTER.of * PRIOR_SCATTER.leaves, PRIOR_SCATTER.leaves];
+    for (const leaf of some) {
+      const n = runs.before[leaf]!;
+      if (!(n > 0 && own > 0)) continue;
+      sum += (before[leaf]! / own - n) ** 2 / n;
+      many += 1;
+    }
+    const varies = Math.max(PRIOR_SCATTER.least, sum / many);
+    for (const leaf of some) [held[leaf], scatter[leaf]] = [own, varies];
   }
-  return held;
+  return { held, scatter };
 }
 
 /** Measurements a run, now and before, and the number of runs by that before. */
@@ -337,14 +436,15 @@ function runsText(
   const perRun = (n: number) => number(n >= 9.95 ? Math.round(n) : Number(n.toFixed(1)));
   const by = `(${signedPercent(holds / held - 1)})`;
   const came = `(${signedPercent(grown - 1)}${whose})`;
+  const its = subject.startsWith("All") ? "Their number" : "Its runs";
   const runs =
     Math.abs(grown - 1) < WHOLE
-      ? `Its runs came as before ${came}.`
-      : `Its runs ${grown < 1 ? "fell" : "rose"}, too ${came}.`;
+      ? `${its} ${its === "Its runs" ? "came" : "stayed"} as before ${came}.`
+      : `${its} ${grown < 1 ? "fell" : "rose"}, too ${came}.`;
   return (part, what) => {
     const all = part !== null && Math.abs(part - 1) < USUAL ? "all" : percent(part ?? 0);
     const told = partText(part) === "" ? "" : ` That is ${all} of the ${what}.`;
-    return `${subject} ${verb} ${perRun(holds)} measurements a run where ${where(perRun(held))} ${by}. ${runs}${told}`;
+    return `${subject} ${verb} ${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${where(perRun(held))} ${by}. ${runs}${told}`;
   };
 }
 

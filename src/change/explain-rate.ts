@@ -5,7 +5,7 @@ import type { Account, Part } from "./explain-flow.js";
 import { rateCauses } from "./rate-causes.js";
 import { namedRows, releaseName, upgrade } from "./releases.js";
 import { CERTAIN, USUAL, WHOLE } from "./thresholds.js";
-import { amount, partText, percent, valueText } from "./words.js";
+import { amount, changeText, elementText, partText, percent, valueText } from "./words.js";
 
 /** Rows and rate, before and after. */
 interface Rate {
@@ -22,26 +22,18 @@ function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
   return { n0, n1, r0: part0 / n0, r1: part1 / n1 };
 }
 
+/** A mix that makes up more of the change is told as its cause. */
+const MIXED = 0.5;
+
 /**
- * The change of a share, mean or quantile: parts whose own rate changed; else the dimension whose mix
- * of values did; else what all rows did alike. Each contributes by its rate and by its weight.
+ * The change of a share, mean or quantile: the dimension whose mix of values makes up most of it, then
+ * parts whose own rate changed; else what all rows did alike. Each contributes by its rate and by its weight.
  */
 export function rateAccount(given: ChangeCells): Account {
   // What was to be expected of each release, as users went from one to the next with what they had.
   const moved = upgrade(given, given);
   const cells = { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
   const { before, after, partBefore, partAfter, variance, quantile } = cells;
-  const { causes } = rateCauses({
-    ...cells.leaves,
-    allBefore: before,
-    partBefore,
-    allAfter: after,
-    partAfter,
-    ...(variance !== undefined && {
-      spreadBefore: before.map((n) => n * variance),
-      spreadAfter: after.map((n) => n * variance),
-    }),
-  });
   const all = rateOf(cells);
   const whole = all.r1 - all.r0;
   // A quantile moves as the share above its middle does, turned into its own unit.
@@ -66,57 +58,123 @@ export function rateAccount(given: ChangeCells): Account {
   const asBefore = after.map((n, leaf) =>
     before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
   );
-  const parts = causes.map((each): Part => {
-    const own = part(namedRows(cells, each, asBefore, partAfter));
-    const share = whole === 0 ? null : own.change / (whole * scale);
-    return { ...own, sentence: releaseSentence(cells, own, share, rateOf(given, own.leaves), all) };
-  });
   const pooled = (all.r0 * all.n0 + all.r1 * all.n1) / (all.n0 + all.n1);
   const error = Math.sqrt(spread(pooled) * (1 / all.n0 + 1 / all.n1));
   const real = Math.abs(whole) > CERTAIN * error && Math.abs(whole) > USUAL * Math.abs(all.r0);
-  const remarks: string[] = [];
-  if (real && parts.length === 0) {
-    const shift = mostMixed(given, all);
-    const by = shift.mix / whole;
-    if (by > 0.5) remarks.push(mixSentence(shift, by));
-    const { name, value, leaves } = shift;
-    parts.push(
-      part(
-        by > 0.5
-          ? { where: { [name]: value }, leaves }
-          : { where: {}, leaves: without(before.length, []) },
-      ),
-    );
+  const shift = mostMixed(cells, all);
+  const mixed = real && shift.mix / whole > MIXED ? shift : undefined;
+  // Rates are compared as if the mix had been that of after.
+  const weighed = (column: Float64Array) =>
+    mixed === undefined
+      ? column
+      : column.map((n, leaf) => n * mixed.weights[cells.leaves.codes[mixed.at]![leaf]!]!);
+  const alike = { ...cells, before: weighed(before), partBefore: weighed(partBefore) };
+  const { causes } = rateCauses({
+    ...cells.leaves,
+    allBefore: alike.before,
+    partBefore: alike.partBefore,
+    allAfter: after,
+    partAfter,
+    ...(variance !== undefined && { variation: variationOf(cells, variance) }),
+  });
+  const parts = causes.flatMap((each): Part[] => {
+    const own = part(namedRows(cells, each, asBefore, partAfter));
+    const [rate, was] = [rateOf(cells, own.leaves), rateOf(given, own.leaves)];
+    const share = whole === 0 ? null : own.change / (whole * scale);
+    const inner = mostMixed(cells, rate, own.leaves);
+    const by = inner.mix / (rate.r1 - rate.r0);
+    const sentence =
+      by > MIXED && mixed === undefined && (share ?? 0) > MIXED && real
+        ? `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}. ${mixSentence(cells, inner, by, "its rows")}`
+        : releaseSentence(cells, own, share, was, all);
+    return [{ ...own, sentence }];
+  });
+  if (mixed !== undefined) {
+    const own = part({ where: { [mixed.name]: mixed.value }, leaves: left(mixed.leaves, parts) });
+    const sentence = mixSentence(cells, mixed, mixed.mix / whole, "the rows");
+    parts.unshift({ ...own, sentence });
+  } else if (real && parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < MIXED) {
+    parts.push(part({ where: {}, leaves: without(before.length, parts) }));
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
   const rest = part({ where: {}, leaves: without(before.length, parts) });
-  return { ...(quantile ?? ends), parts, rest, moves: [], remarks, notes: [] };
+  return { ...(quantile ?? ends), parts, rest, moves: [], remarks: [], notes: [] };
+}
+
+/** Leaves that are of no part. */
+function left(leaves: readonly number[], parts: readonly Part[]): number[] {
+  const taken = new Set(parts.flatMap((one) => one.leaves));
+  return leaves.filter((leaf) => !taken.has(leaf));
+}
+
+/**
+ * The variance of a row's value by the square of what is to be expected of it, by its leaf: values of
+ * a program whose runs take longer scatter more.
+ */
+function variationOf(cells: ChangeCells, variance: number): number {
+  const { before, after, partBefore, partAfter } = cells;
+  const { n0, n1, r0, r1 } = rateOf(cells);
+  const mean = (r0 * n0 + r1 * n1) / (n0 + n1);
+  let squares = 0;
+  before.forEach((was, leaf) => {
+    const n = was + after[leaf]!;
+    const own = (partBefore[leaf]! + partAfter[leaf]! + mean) / (n + 1);
+    squares += n * own * own;
+  });
+  const total = (n0 + n1) * (variance + mean * mean);
+  return Math.max(0.01, total / squares - 1);
 }
 
 /** The dimension whose values' weights make up most of a rate's change, and the value with most of it. */
-function mostMixed(cells: ChangeCells, all: Rate) {
+function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
   const middle = (all.r0 + all.r1) / 2;
   const list = cells.names.map((name, at) => {
-    const values = [...leavesBy(cells.leaves.codes[at]!)].map(([code, leaves]) => {
+    const weights = new Float64Array(cells.leaves.sizes[at]!).fill(1);
+    const values = [...leavesBy(cells.leaves.codes[at]!, some)].map(([code, leaves]) => {
       const { n0, n1, r0, r1 } = rateOf(cells, leaves);
-      const rate = ((n0 > 0 ? r0 : r1) + (n1 > 0 ? r1 : r0)) / 2;
-      const mix = n0 + n1 > 0 ? (n1 / all.n1 - n0 / all.n0) * (rate - middle) : 0;
-      return { value: cells.values[at]![code]!, leaves, mix, was: n0 / all.n0, is: n1 / all.n1 };
+      const [own0, own1] = [n0 > 0 ? r0 : r1, n1 > 0 ? r1 : r0];
+      const [was, is] = [n0 / all.n0, n1 / all.n1];
+      if (was > 0) weights[code] = is / was;
+      const mix = n0 + n1 > 0 ? (is - was) * ((own0 + own1) / 2 - middle) : 0;
+      return { value: cells.values[at]![code]!, leaves, mix, was, is, r0: own0, r1: own1 };
     });
     const most = values.reduce((a, b) => (Math.abs(b.mix) > Math.abs(a.mix) ? b : a));
-    return { name, ...most, mix: values.reduce((sum, { mix }) => sum + mix, 0) };
+    return { name, at, weights, ...most, mix: values.reduce((sum, { mix }) => sum + mix, 0) };
   });
   const sign = Math.sign(all.r1 - all.r0);
   return list.reduce((a, b) => (b.mix * sign > a.mix * sign ? b : a));
 }
 
+/** Of a quantile the share above its middle stands for it. */
+function rateUnit({ quantile, unit }: ChangeCells): string {
+  return quantile === undefined ? unit : "share";
+}
+
+function rateText(cells: ChangeCells, rate: number): string {
+  const { quantile, unit } = cells;
+  const above = quantile === undefined ? "" : ` above ${amount(quantile.at, unit)}`;
+  return `${amount(rate, rateUnit(cells))}${above}`;
+}
+
 /** Of a mix that explains more than the change the rest went the other way (Simpson's paradox). */
-function mixSentence({ name, value, was, is }: ReturnType<typeof mostMixed>, part: number): string {
+function mixSentence(
+  cells: ChangeCells,
+  { name, value, was, is, r0, r1 }: ReturnType<typeof mostMixed>,
+  part: number,
+  rows: string,
+): string {
   const within =
     part > 1.2
-      ? `within its values it moved the other way (Simpson's paradox)`
-      : "not a change within its values";
-  return `${percent(part)} of the change is the mix of ${name}, ${within}: ${valueText(value)} has ${percent(is)} of the rows now and had ${percent(was)}.`;
+      ? "within its values it moved the other way (Simpson's paradox)"
+      : part > 0.8
+        ? "within its values hardly anything changed"
+        : "the rest changed within its values";
+  const rate = (of: number) => rateText(cells, of);
+  const own =
+    Math.abs(r1 / r0 - 1) < WHOLE
+      ? `${rate(r1)} of its own, as before`
+      : `${rate(r1)} of its own (before: ${rate(r0)})`;
+  return `${name} ${valueText(value)} has ${percent(is)} of ${rows} now and had ${percent(was)}, with ${own}. That mix of ${name} makes up ${percent(part)} of the change; ${within}.`;
 }
 
 /**
@@ -132,10 +190,11 @@ function releaseSentence(
   all: Rate,
 ): string | undefined {
   const { release, name, inPlace } = releaseName(cells, where);
-  if (release === undefined || before === null || after === null || cells.quantile)
-    return undefined;
-  const value = (rate: number) => amount(rate, cells.unit);
-  const as =
-    was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE ? `, as before (${value(was.r0)})` : "";
-  return `${name}${inPlace} has ${value(after)}${as} where ${value(before)} was to be expected by what its users had${partText(part)}; ${percent(was.n1 / all.n1)} of all rows are of it (before: ${percent(was.n0 / all.n0)}).`;
+  if (release === undefined || before === null || after === null) return undefined;
+  const value = (rate: number) => rateText(cells, rate);
+  const rows = `${percent(was.n1 / all.n1)} of all rows are of it (before: ${percent(was.n0 / all.n0)})`;
+  if (was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE) {
+    return `Users went to ${name}${inPlace}: ${rows}. It has ${value(after)}, as before (${value(was.r0)}); what they left had ${value(before)}${partText(part)}.`;
+  }
+  return `${name}${inPlace} has ${value(after)} where ${value(before)} was to be expected by what its users had${partText(part)}; ${rows}.`;
 }

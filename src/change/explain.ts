@@ -15,7 +15,7 @@ import { flowAccount, type Account, type Part } from "./explain-flow.js";
 import { rateAccount } from "./explain-rate.js";
 import type { Finding } from "./finding.js";
 import { withMissing, type Move } from "./releases.js";
-import { USUAL } from "./thresholds.js";
+import { USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   changeText,
@@ -217,16 +217,17 @@ function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause
   const told = causes.flatMap(({ sentence }) => sentence ?? []);
   if (causes.length === 0) {
     const looked = cells.names.join(", ");
-    told.push(`No part of it moved by more than is usual: nothing stands out in ${looked}.`);
+    const large = Math.abs(after - before) > (WHOLE * (after + before)) / 2;
+    told.push(
+      large
+        ? `I can't tell what is behind it: no part of it stands out from the noise in ${looked}.`
+        : `No part of it moved by more than is usual: nothing stands out in ${looked}.`,
+    );
   } else if (others.length > 0) {
     const alike = listed.startsWith("all ") || listed.startsWith("the ");
-    told.push(
-      told.length > 0
-        ? `Apart from that: ${listed}`
-        : alike
-          ? `${listed.charAt(0).toUpperCase()}${listed.slice(1)}`
-          : listed,
-    );
+    if (told.length > 0 && causes[0]!.sentence !== undefined) {
+      told.push(`Apart from that: ${listed}`);
+    } else told.unshift(alike ? `${listed.charAt(0).toUpperCase()}${listed.slice(1)}` : listed);
   }
   return [what, ...told, ...movesText(cells, account), ...remarks].join(" ");
 }
@@ -239,11 +240,14 @@ function causeText(cells: ChangeCells, cause: Cause, many: number): string {
   const name = Object.keys(cause.where).length === 0 ? all : cause.text;
   const above = quantile === undefined ? "" : ` (share above ${amount(quantile.at, unit)})`;
   const own = quantile === undefined ? unit : "share";
+  // As if runs had held what was to be expected, counts aren't whole.
+  const whole = cells.kind === "flow" && cells.runs !== undefined;
+  const rounded = (value: number | null) => (whole && value !== null ? Math.round(value) : value);
   const share = part === null || Math.abs(part) > 10 ? "" : `, ${percent(part)} of the change`;
   if (cells.kind === "flow" && before === 0) {
-    return `${name} is new, with ${amount(after, own)} ${unit}${share}`;
+    return `${name} is new, with ${amount(rounded(after), own)} ${unit}${share}`;
   }
-  return `${name}${above} ${changeText(before, after, own)}${share}`;
+  return `${name}${above} ${changeText(rounded(before), rounded(after), own)}${share}`;
 }
 
 /** Of programs that kept their rows; how well their numbers tell it, the reader sees. */

@@ -3,7 +3,7 @@ import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver } from "./cuboids.js";
 import type { Found } from "./search.js";
-import { LEAST_REST } from "./thresholds.js";
+import { LEAST_REST, WHOLE } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -32,8 +32,6 @@ const MOVED = 0.05;
 const MORE = 1.1;
 /** A release that has no more than this part of its rows left is gone. */
 const GONE = 0.15;
-/** Standard errors within which releases count as unchanged together. */
-const SAME = 2.5;
 /** Logarithm of how much likelier it must be that a release changed than its program; twice as much for the reverse where users moved to it. */
 const LIKELIER = 1.5;
 /** Of what some releases lost, others must have won this part (or the reverse) for a move. */
@@ -144,6 +142,13 @@ export function upgrade(
     const left = totals.get(program)!;
     // Where a program or a release is a cause as a whole, nothing else tells where its users went.
     if (left.was + left.is < LEAST_REST * (was + is)) totals.set(program, all.get(program)!);
+    const own = totals.get(program)!;
+    for (const code of unmoved(cells, own)) {
+      const release = own.releases.get(code)!;
+      own.releases.delete(code);
+      own.was -= release.was;
+      own.is -= release.is;
+    }
   }
   const kept = new Float64Array(codes.length).fill(1);
   const gain = new Float64Array(codes.length);
@@ -166,6 +171,29 @@ export function upgrade(
       return value * kept[leaf]! + (freed[stratum]! * gain[leaf]!) / won[stratum]!;
     });
   };
+}
+
+/**
+ * Releases that lost their rows by themselves, as their program's other releases stayed as they were:
+ * any that is gone, and the newest one.
+ */
+function unmoved(
+  { values, names, ratio }: ChangeCells,
+  { was, is, releases }: Sums & { readonly releases: ReadonlyMap<number, Sums> },
+): number[] {
+  const texts = values[releaseDimensions({ names }).version]!;
+  const [newest] = [...releases]
+    .filter(([, own]) => own.was > MOVED * was)
+    .map(([code]) => code)
+    .sort((a, b) => compareVersions(texts[b] ?? "", texts[a] ?? ""));
+  return [...releases].flatMap(([code, own]) => {
+    const lost = own.was * ratio - own.is;
+    const others = { was: (was - own.was) * ratio, is: is - own.is };
+    const fell = own.is <= GONE * own.was * ratio || (code === newest && lost > 0);
+    const won = Math.abs(others.is - others.was);
+    const stayed = won < Math.min(lost / 3, WHOLE * others.was) && lost > WHOLE * others.was;
+    return fell && stayed ? [code] : [];
+  });
 }
 
 /** Rows of a program changed with the others of their version where by at least this part of what all did. */
@@ -225,13 +253,12 @@ export interface GuiltyRelease {
   /** Of `either` the newest, or its program. */
   readonly version: string;
   readonly leaves: readonly number[];
-  readonly kind: "stopped" | "loses" | "either";
+  readonly kind: "loses" | "either";
 }
 
 /**
- * Which release a program's change comes from; undefined where the whole program changed. One that
- * lost its rows while all others together kept theirs was shut out. Else either the newest changed or
- * the program: of the others, which users leave or stay with, as many came as before at most, or as
+ * Which release a program's change comes from; undefined where the whole program changed. Either the
+ * newest changed or the program: of the others, which users leave or stay with, as many came as before at most, or as
  * many less as of the whole program. Where these don't tell, either did.
  *
  * @param variance of each leaf's change.
@@ -258,18 +285,11 @@ export function guilty(
   });
   const all = total(releases);
   if (releases.length < 2 || !(all.was > 0)) return undefined;
-  const gone = releases.find((release) => {
-    const others = total(releases.filter((one) => one !== release));
-    const stayed = Math.abs(others.is - others.was);
-    return (
-      release.is <= GONE * release.was &&
-      release.was - release.is > 2 * SAME * release.error &&
-      stayed < MOVED * others.was &&
-      stayed < SAME * others.error
-    );
-  });
-  if (gone !== undefined) return { version: gone.text, leaves: gone.leaves, kind: "stopped" };
-  const newest = releases.find(({ was, is }) => is > MOVED * all.is || was > MOVED * all.was);
+  // An empty version is no release.
+  const newest = releases.find(
+    ({ text, was, is }) =>
+      text !== "" && (is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was),
+  );
   const others = releases.filter((one) => one !== newest && one.was > MOVED * all.was);
   if (newest === undefined || others.length === 0) return undefined;
   const told = others.reduce((sum, one) => sum + logOdds(one, all.is / all.was), 0);

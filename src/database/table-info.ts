@@ -114,9 +114,10 @@ export async function learnTable(
   const notes = [...engine.notes];
   // A helper without a draining_at is a live one.
   if (role !== "testHelpers" && role !== undefined) {
-    const { rows, exact } = await unusableRows(ask, timed, time);
+    const { rows, exact, share } = await unusableRows(ask, timed, time);
     if (rows > 0) {
-      const some = `${exact ? "" : "At least "}${counted(rows, "row")}`;
+      const most = share < 0.5 ? "" : ` (${Math.floor(share * 100)} % of those looked at)`;
+      const some = `${exact ? "" : "At least "}${counted(rows, "row")}${most}`;
       notes.push(
         `${some} of ${name} ${rows === 1 ? "has" : "have"} no usable ${names.time} and ${rows === 1 ? "is" : "are"} left out.`,
       );
@@ -133,7 +134,9 @@ export async function learnTable(
     columns,
     column(column) {
       if (!columns.has(column)) throw unknownColumn(column, name, columns);
-      return quoteIdentifier(configured.get(column) ?? column);
+      const own = configured.get(column) ?? column;
+      const isName = cluster === undefined && OUR_NAMES.test(own);
+      return isName ? `${from}.${quoteIdentifier(own)}` : quoteIdentifier(own);
     },
     engine: engine.engine,
     merges: engine.merges,
@@ -145,7 +148,11 @@ export async function learnTable(
   };
 }
 
-/** Column to type, of the columns that the user may read. */
+/** Names that our SQL gives, which ClickHouse would take for a column of the same name. */
+const OUR_NAMES =
+  /^_(rows|t|n|first|last|no_report|unusable|step|shared|entity|cells?|text|[a-z]\d+)$/;
+
+/** Column to type, of the columns that the user may read; an EPHEMERAL one holds nothing. */
 async function tableColumns(
   ask: AskRows,
   names: TableNames,
@@ -153,7 +160,7 @@ async function tableColumns(
   database: string,
   table: string,
 ): Promise<Map<string, string>> {
-  type Column = { name: string; type: string };
+  type Column = { name: string; type: string; default_type: string };
   let columns: Column[] = [];
   try {
     columns = await ask<Column>(`DESCRIBE TABLE ${described}`);
@@ -162,7 +169,7 @@ async function tableColumns(
     if (code === "ACCESS_DENIED" && names.cluster === undefined) {
       // A user with grants of single columns sees those here.
       columns = await ask<Column>(
-        "SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position",
+        "SELECT name, type, default_kind AS default_type FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position",
         { database, table },
       );
     }
@@ -174,7 +181,13 @@ async function tableColumns(
     }
     if (columns.length === 0) throw error;
   }
-  return new Map(columns.map(({ name, type }) => [name, type]));
+  if (columns.length === 0) {
+    throw new ProbelabError(
+      `Can't ask ${names.table}: the server shows no column of it, as of a view with parameters. Name a table, or a view without parameters.`,
+    );
+  }
+  const stored = columns.filter(({ default_type }) => default_type !== "EPHEMERAL");
+  return new Map(stored.map(({ name, type }) => [name, type]));
 }
 
 /** An error that names the nearest column and lists what there is. */

@@ -220,12 +220,12 @@ FROM (SELECT ${column}${text ? `, ifNull(toString(${column}), '') AS _text` : ""
   return numbers(row);
 }
 
-/** Counts the rows without a usable time; `exact` is false if there may be more. */
+/** Counts the rows without a usable time; `exact` is false if there may be more, `share` 0 where it isn't known. */
 export async function unusableRows(
   ask: AskRows,
   table: TimedTable,
   time: StoredTime,
-): Promise<{ rows: number; exact: boolean }> {
+): Promise<{ rows: number; exact: boolean; share: number }> {
   // The numbers of one unit are early times of another; a column of times has no unit.
   const earliest = plainType(table.type).startsWith("Date") ? EARLIEST : PLAUSIBLE.start;
   const [low, high] = [time.bound(earliest), time.bound(PLAUSIBLE.end)];
@@ -240,6 +240,7 @@ export async function unusableRows(
   const parameters = { low: low.value, high: high.value };
   const { counts, capped, looked } = await countRows(ask, table, { bad }, parameters);
   const rows = counts["bad"] ?? 0;
-  if (capped) return { rows: Math.min(rows, ENOUGH), exact: rows <= ENOUGH };
-  return { rows, exact: looked < (isText(table.type) ? TEXTS : SAMPLE) };
+  if (capped) return { rows: Math.min(rows, ENOUGH), exact: rows <= ENOUGH, share: 0 };
+  const exact = looked < (isText(table.type) ? TEXTS : SAMPLE);
+  return { rows, exact, share: rows / Math.max(1, looked) };
 }

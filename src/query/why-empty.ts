@@ -124,7 +124,7 @@ function heldInstead(wanted: FilterValue | Prefix, values: readonly (string | nu
   const begins = near.some((value) => value !== null && matchesPrefix(value, prefix(text || " ")));
   const hint = begins && !isPrefix(wanted) ? ` (prefix(${JSON.stringify(text)}) matches them)` : "";
   const held = near.map((value) => JSON.stringify(value === null ? null : short(value))).join(", ");
-  return `${short(text)}${isPrefix(wanted) ? "…" : ""}; the range holds ${held}${more}${hint}`;
+  return `${text === "" ? '""' : short(text)}${isPrefix(wanted) ? "…" : ""}; the range holds ${held}${more}${hint}`;
 }
 
 function short(text: string): string {

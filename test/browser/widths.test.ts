@@ -6,24 +6,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
 import type { Notebook } from "../../src/notebook/notebook-file.js";
 import { notebookPage } from "../../src/notebook/notebook-page.js";
-import { jsonScript } from "../../src/render/page/figures.js";
 import { chartPage } from "../../src/render/page/page.js";
 import { CHARTS } from "./charts.js";
-import {
-  browserMissing,
-  drawnFigures,
-  frontendRuntime,
-  missingNote,
-  WatchingBrowser,
-} from "./watched-page.js";
+import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
 const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
 
-const bundles = () => Promise.all(CHARTS.map((one) => mimeBundle(one)));
-
 /** The page of a run whose cells show the charts. */
 async function runPage(): Promise<string> {
-  const cells = (await bundles()).map((bundle, at) => ({
+  const bundles = await Promise.all(CHARTS.map((one) => mimeBundle(one)));
+  const cells = bundles.map((bundle, at) => ({
     cell_type: "code",
     id: `cell-${at}`,
     metadata: {},
@@ -34,35 +26,17 @@ async function runPage(): Promise<string> {
   return notebookPage({ nbformat: 4, nbformat_minor: 5, metadata: {}, cells } as Notebook, "run");
 }
 
-/** A saved notebook as frontends lay it out: outputs that scroll, charts in elements as wide as their content, drawn before they are seen. */
-async function savedNotebook(): Promise<string> {
-  const specs = (await bundles()).map(
-    ({ data }) => data["application/vnd.vega.v5+json"] ?? data["application/vnd.vegalite.v5+json"],
-  );
-  const outputs = specs.map(
-    (_, at) => `<div class="output"><div class="embed" id="chart-${at}"></div></div>`,
-  );
-  return `<!doctype html><meta charset="utf-8">
-<style>body { margin: 0 } main { display: none; padding: 0 20px } .output { overflow: auto } .embed { display: inline-block; position: relative }</style>
-<main>${outputs.join("")}</main>${jsonScript("specs", specs)}<script>${await frontendRuntime()}</script>
-<script>drawSpecs(JSON.parse(document.querySelector(".specs").textContent)).then(() => {
-  document.querySelector("main").style.display = "block";
-  document.documentElement.className = "probelab-drawn";
-})</script>`;
-}
-
 const PLACES = {
   "a saved page": () => chartPage(CHARTS),
   "a run's page": runPage,
-  "a saved notebook": savedNotebook,
 };
 
 /** Of each chart the width that is drawn, that of its place and what is to be scrolled; its views that aren't whole. */
 const sizes = (
   page: Page,
 ): Promise<{ drawn: number; place: number; hidden: number; cut: number }[]> =>
-  page.evaluate(`[...document.querySelectorAll(".probelab-drawing svg.marks, .embed svg.marks")].map((svg) => {
-    const place = svg.closest(".probelab-plot, .output");
+  page.evaluate(`[...document.querySelectorAll(".probelab-drawing svg.marks")].map((svg) => {
+    const place = svg.closest(".probelab-plot");
     const { left, right, width } = svg.getBoundingClientRect();
     const views = [...svg.querySelectorAll(".role-scope > g > path.background, .role-frame > g > path.background")];
     const cut = views.filter((view) => {
@@ -87,7 +61,7 @@ describe.skipIf(browserMissing)(`charts in places of any width, in Chromium${mis
     async (name, made) => {
       const html = await made();
       // One runtime for all.
-      if (name !== "a saved notebook") expect(html.match(/<script>/g)).toHaveLength(1);
+      expect(html.match(/<script>/g)).toHaveLength(1);
       const { page, seen } = await browser.open(html, "widths.html", {
         viewport: { width: 1174, height: 900 },
       });

@@ -201,6 +201,22 @@ describe("a share", () => {
     }
   });
 
+  test("is told by the mix of programs where a program of many failures has more rows, and no version is named", () => {
+    const names = ["software_name", "software_version", "probe_cc"];
+    const rows = ["a", "b"].flatMap((program) =>
+      Array.from({ length: 10 }, (_, at): Row => {
+        const [before, after, rate] = program === "a" ? [9_000, 7_000, 0.03] : [1_000, 3_000, 0.3];
+        const part = { partBefore: before * rate, partAfter: after * rate };
+        return { values: [program, "1.0", `C${at}`], before, after, ...part };
+      }),
+    );
+    const { sentence, causes } = explainCells(cellsOf(names, rows, "rate"));
+    expect(sentence).toMatch(
+      /software_name b has 30 % of the rows now and had 10 %, with 30 % of its own, as before\. That mix of software_name makes up 100 % of the change/,
+    );
+    expect(causes.map(({ where }) => where)).toEqual([{ software_name: "b" }]);
+  });
+
   test("tells Simpson's paradox", () => {
     const rows: Row[] = [
       { values: ["easy"], before: 9_000, partBefore: 900, after: 1_000, partAfter: 50 },

@@ -143,4 +143,19 @@ describe("releases", () => {
     }
     expect(right).toBeGreaterThanOrEqual(18);
   });
+
+  test("an old release that stops as the others stay is named, though users go on elsewhere", () => {
+    let right = 0;
+    for (let seed = 0; seed < 10; seed += 1) {
+      const rows = rollout(seed, () => 1).map((row): Row => {
+        const [program, version] = row.values;
+        if (program !== "cli") return row;
+        return { ...row, after: version === "2.9.0" ? 0 : row.before };
+      });
+      const [first] = explainCells(cellsOf(NAMES, rows)).causes;
+      const { software_name: name, software_version: version } = first?.where ?? {};
+      right += Number(name === "cli" && version === "2.9.0" && first!.change < 0);
+    }
+    expect(right).toBeGreaterThanOrEqual(9);
+  });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { between, connect, type Lab } from "../../src/index.js";
+import { between, connect, count, sum, type Lab } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -143,4 +143,36 @@ it("lab.query bounds a table whose name holds a dot", async () => {
   );
   const sql = "SELECT count() AS n FROM `fast.path` WHERE {range:`fast.path`.at}";
   expect((await lab.query(sql, { range })).rows()).toEqual([{ n: 3 }]);
+});
+
+it("columns may have names of our SQL; an EPHEMERAL one and a view with parameters are refused plainly", async () => {
+  await own.writer.command(
+    "CREATE TABLE named (measurement_start_time DateTime, _rows UInt32, _n UInt32, sent UInt8 EPHEMERAL, report_id String) ENGINE = MergeTree ORDER BY measurement_start_time",
+  );
+  await own.writer.command(
+    "INSERT INTO named SELECT toDateTime(1777600000 + number), 7, number % 2, toString(number % 10) FROM numbers(100)",
+  );
+  await own.writer.command("CREATE VIEW asked AS SELECT * FROM named WHERE _n = {n:UInt32}");
+  const open = (table: string) =>
+    connect({ measurements: own.url, tables: { measurements: { table } } });
+  await using named = await open("named");
+  const { measurements, runs } = named;
+  expect((await measurements.counts({ range, every: "all", by: ["_rows", "_n"] })).rows()).toEqual([
+    { _rows: "7", _n: "0", measurements: 50 },
+    { _rows: "7", _n: "1", measurements: 50 },
+  ]);
+  const asked = {
+    range,
+    every: "all" as const,
+    measures: { sum: sum("_rows"), n: count() },
+    where: { _rows: 7 },
+  };
+  expect((await measurements.ask(asked)).rows()).toMatchObject([{ sum: 700, n: 100 }]);
+  expect((await runs.summary({ range, by: "_n" })).rows()).toMatchObject([
+    { _n: "0", runs: 5, measurements_per_run: 10 },
+    { _n: "1", runs: 5, measurements_per_run: 10 },
+  ]);
+  await expect(measurements.counts({ range, by: "sent" })).rejects.toThrow(/find a column "sent"/);
+  await using view = await open("asked");
+  await expect(view.measurements.counts({ range })).rejects.toThrow(/a view with parameters/);
 });

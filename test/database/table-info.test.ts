@@ -161,7 +161,9 @@ describe("learnTable(rows, database, names, role)", () => {
       "if(number % 2, '0000-00-00 00:00:00', toString(toDateTime('2026-01-01', 'UTC') + number))";
     await make("zeros", "at String", `SELECT ${zeros} FROM numbers(1000)`);
     const { time, notes } = await learn("zeros");
-    expect(notes).toEqual(["500 rows of zeros have no usable at and are left out."]);
+    expect(notes).toEqual([
+      "500 rows (50 % of those looked at) of zeros have no usable at and are left out.",
+    ]);
     const bounds = boundsSql(time, between("2026-01-01", "2026-01-02"));
     const sql = `SELECT count() AS n FROM zeros WHERE ${bounds.sql} AND ${time.usable}`;
     expect(await database.rows(sql, bounds.parameters)).toEqual([{ n: 500 }]);
