@@ -62,27 +62,6 @@ describe("chart.png()", () => {
     expect(red).toBeGreaterThan(30);
   });
 
-  test("keeps the colour of what shines through where nothing is behind it", async () => {
-    const half = await chart
-      .vegaLite([{ n: 1 }], {
-        width: 60,
-        height: 60,
-        title: "",
-        background: "transparent",
-        mark: { type: "square", size: 2_000, filled: true, color: "#ff8000", opacity: 0.5 },
-        encoding: { x: { value: 30 }, y: { value: 30 } },
-      })
-      .png({ scale: 1 });
-    const { pixels } = decodePng(half);
-    let orange = 0;
-    for (let at = 0; at < pixels.length; at += 4) {
-      const [red = 0, green = 0, blue = 255, alpha = 0] = pixels.subarray(at, at + 4);
-      if (red > 253 && Math.abs(green - 128) < 3 && blue < 2 && alpha > 120 && alpha < 136)
-        orange++;
-    }
-    expect(orange).toBeGreaterThan(1_000);
-  });
-
   test.each([0, -1, NaN, 1e6])("scale: %d is refused", async (scale) => {
     await expect(drawn.png({ scale })).rejects.toThrow(/scale/);
   });
