@@ -75,8 +75,8 @@ export function flowAccount(cells: ChangeCells): Account {
   const held = sizes.map(({ half, sentence, ...rows }): Part => {
     const [before, now] = [sumOver(after, rows.leaves), sumOver(cells.after, rows.leaves)];
     const change = now - before;
-    const told = sentence(partOf(change), is < was ? "drop" : "rise");
-    return { ...rows, before, after: now, change, half, sentence: told };
+    const text = sentence(partOf(change), is < was ? "drop" : "rise");
+    return { ...rows, before, after: now, change, half, sentence: text };
   });
   const { causes, expected, alike, variance } = flowCauses({ ...cells, after }, cuboids);
   const part = (rows: FlowCause): Part => {
@@ -443,8 +443,8 @@ function runsText(
       : `${its} ${grown < 1 ? "fell" : "rose"}, too ${came}.`;
   return (part, what) => {
     const all = part !== null && Math.abs(part - 1) < USUAL ? "all" : percent(part ?? 0);
-    const told = partText(part) === "" ? "" : ` That is ${all} of the ${what}.`;
-    return `${subject} ${verb} ${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${where(perRun(held))} ${by}. ${runs}${told}`;
+    const share = partText(part) === "" ? "" : ` That is ${all} of the ${what}.`;
+    return `${subject} ${verb} ${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${where(perRun(held))} ${by}. ${runs}${share}`;
   };
 }
 

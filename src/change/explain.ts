@@ -214,22 +214,22 @@ function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause
   const others = causes.filter(({ sentence }) => sentence === undefined);
   const texts = others.slice(0, MOST_LISTED).map((cause) => causeText(cells, cause, causes.length));
   const listed = `${texts.join("; ")}${furtherText(others.length - MOST_LISTED, "cause")}.`;
-  const told = causes.flatMap(({ sentence }) => sentence ?? []);
+  const accounts = causes.flatMap(({ sentence }) => sentence ?? []);
   if (causes.length === 0) {
     const looked = cells.names.join(", ");
     const large = Math.abs(after - before) > (WHOLE * (after + before)) / 2;
-    told.push(
+    accounts.push(
       large
         ? `I can't tell what is behind it: no part of it stands out from the noise in ${looked}.`
         : `No part of it moved by more than is usual: nothing stands out in ${looked}.`,
     );
   } else if (others.length > 0) {
     const alike = listed.startsWith("all ") || listed.startsWith("the ");
-    if (told.length > 0 && causes[0]!.sentence !== undefined) {
-      told.push(`Apart from that: ${listed}`);
-    } else told.unshift(alike ? `${listed.charAt(0).toUpperCase()}${listed.slice(1)}` : listed);
+    if (accounts.length > 0 && causes[0]!.sentence !== undefined) {
+      accounts.push(`Apart from that: ${listed}`);
+    } else accounts.unshift(alike ? `${listed.charAt(0).toUpperCase()}${listed.slice(1)}` : listed);
   }
-  return [what, ...told, ...movesText(cells, account), ...remarks].join(" ");
+  return [what, ...accounts, ...movesText(cells, account), ...remarks].join(" ");
 }
 
 /** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */

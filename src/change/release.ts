@@ -48,7 +48,7 @@ export type ReleaseValue = {
   relative: number | null;
   relative_low: number | null;
   relative_high: number | null;
-  told: "moved" | "as before" | "can't tell";
+  verdict: "moved" | "as before" | "can't tell";
 };
 
 /** The answer of `lab.release`; `found` where something moved. */
@@ -62,8 +62,8 @@ export interface ReleaseFinding extends Finding {
   /** Runs behind each number: of the previous version, and of the release. */
   readonly runs: { readonly before: number; readonly after: number };
   readonly values: readonly ReleaseValue[];
-  /** True where one of the values can't be told (yet). */
-  readonly untold: boolean;
+  /** True where there is too little to decide on one of the values (yet). */
+  readonly undecided: boolean;
 }
 
 const ACTION = "compare a release with the version before it";
@@ -228,7 +228,7 @@ export async function release(
     const label = "Share of failed measurements";
     values.push(valueOf(label, "share", of(before, previous), of(after, version)));
   }
-  known = { ...known, values, found: values.some(({ told }) => told === "moved") };
+  known = { ...known, values, found: values.some(({ verdict }) => verdict === "moved") };
   const left = `${valueText(previous)} has ${counted(size("since"), "run")} left since then and is taken from the two weeks before.`;
   const compared = sentences([
     `${counted(many.after, "run")}${test} against ${counted(many.before, "run")}, ${formatRange(released)}`,
@@ -349,7 +349,7 @@ export function valueOf(
     relative: by(change?.value),
     relative_low: by(change?.low),
     relative_high: by(change?.high),
-    told: change === null ? "can't tell" : verdict(change, matters(before!.value, unit)),
+    verdict: change === null ? "can't tell" : verdictOf(change, matters(before!.value, unit)),
   };
 }
 
@@ -358,7 +358,7 @@ function matters(value: number, unit: string): number {
   return unit === "share" ? Math.max(0.001, Math.min(0.01, value / 2)) : MATTERS * value;
 }
 
-function verdict({ value, low, high }: Estimate, least: number): ReleaseValue["told"] {
+function verdictOf({ value, low, high }: Estimate, least: number): ReleaseValue["verdict"] {
   const reach = value < 0 ? high - value : value - low;
   const far = Math.abs(value);
   if (far > STANDS_OUT * reach && far >= least && value !== 0) return "moved";
@@ -367,9 +367,9 @@ function verdict({ value, low, high }: Estimate, least: number): ReleaseValue["t
 
 /** What moved, what didn't and what can't be told, a sentence each. */
 export function words(values: readonly ReleaseValue[]): string {
-  const texts = (told: ReleaseValue["told"], text: (value: ReleaseValue) => string) =>
+  const texts = (verdict: ReleaseValue["verdict"], text: (value: ReleaseValue) => string) =>
     values
-      .filter((value) => value.told === told)
+      .filter((value) => value.verdict === verdict)
       .map((value) => `${lower(spoken(value.measure))} ${text(value)}`);
   const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
   const same = texts("as before", ({ after, unit }) => `(${amount(after, unit)})`).join(", ");
@@ -394,7 +394,7 @@ function finding(
   const { version, previous = null, values = [] } = known;
   const columns = {
     dimensions: [{ name: "measure", order: values.map(({ measure }) => measure) }],
-    kinds: { unit: "text", told: "text" } as const,
+    kinds: { unit: "text", verdict: "text" } as const,
     measures: changeColumns([
       ["relative", `Change from ${previous ?? "the previous version"}`, "share"],
       ["before", previous ?? "Previous", ""],
@@ -416,7 +416,7 @@ function finding(
     found: false,
     ...known,
     kind: "release",
-    untold: values.length === 0 || values.some(({ told }) => told === "can't tell"),
+    undecided: values.length === 0 || values.some(({ verdict }) => verdict === "can't tell"),
     result: new Result(resultOfRows(values).table, originOfAll(results, columns, all)),
   };
 }

@@ -47,7 +47,7 @@ export interface Said {
   /** The first lines of the subtitle. */
   readonly lines: (this: void, width: number) => readonly string[];
   /** Notes on reading it, and on what isn't in it; a sentence each. */
-  readonly told: readonly string[];
+  readonly remarks: readonly string[];
 }
 
 /** The spec of a chart of a Result, the rows that it draws, and a function that adds interaction. */
@@ -70,8 +70,8 @@ export function drawnResult(
   const { origin } = result;
   const drawn = options.facet === undefined ? alone : inPanels;
   const { drawing, named, views, sentences, ...picture } = drawn(result, kind, options);
-  const told = chartSentences(drawing, origin, kind.faded, [
-    ...(said?.told ?? []),
+  const remarks = chartSentences(drawing, origin, kind.faded, [
+    ...(said?.remarks ?? []),
     ...sentences,
     ...(kind.notes?.(drawing, origin) ?? []),
     ...(options.yZero === false ? ["The vertical axis does not begin at zero."] : []),
@@ -81,12 +81,12 @@ export function drawnResult(
     ...picture,
     title: options.title ?? said?.title ?? titleSentence(named, picture.widest),
     theme: options.theme,
-    subtitle: [options.subtitle ?? "", lines.join(" "), told.join(" ")],
+    subtitle: [options.subtitle ?? "", lines.join(" "), remarks.join(" ")],
     described: (text) =>
       said
         ? cleanText(`${text}. ${said.sentence}`, 4_000)
-        : describe(drawing, origin, text, kind.title, told),
-    reductions: [...(said?.told ?? []), ...drawing.sentences, ...sentences],
+        : describe(drawing, origin, text, kind.title, remarks),
+    reductions: [...(said?.remarks ?? []), ...drawing.sentences, ...sentences],
   });
   return {
     spec,

@@ -106,7 +106,7 @@ export function describe(
   sentences: readonly string[],
 ): string {
   const { points, series, roles, xs, every } = drawing;
-  const told = ({ x, y }: Point): string => {
+  const pointText = ({ x, y }: Point): string => {
     const place = roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
     return `${grouped(Number(y?.toPrecision(4)))} (${place})`;
   };
@@ -120,7 +120,7 @@ export function describe(
     if (first === undefined) return `${name}: no data.`;
     const low = own.reduce((a, b) => (Number(b.y) < Number(a.y) ? b : a));
     const high = own.reduce((a, b) => (Number(b.y) > Number(a.y) ? b : a));
-    return `${name}: from ${told(first)} to ${told(own.at(-1)!)}, lowest ${told(low)}, highest ${told(high)}.`;
+    return `${name}: from ${pointText(first)} to ${pointText(own.at(-1)!)}, lowest ${pointText(low)}, highest ${pointText(high)}.`;
   });
   if (total > DESCRIBED) said.push(`And ${total - DESCRIBED} more series.`);
   const size = `${counted(xs.length, steps[0]!, steps[1])}, ${counted(total, "series", "series")}`;

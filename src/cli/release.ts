@@ -25,12 +25,12 @@ export const releaseCommand = answering<Flags>(
       ...(software !== undefined && { software }),
       ...(previous !== undefined && { previous }),
     });
-    const { result, kind, ...told } = finding;
+    const { result, kind, ...fields } = finding;
     const { notes } = result.origin;
     return {
       finding,
-      code: exitCode(finding.found, !finding.untold),
-      json: { ...told, notes },
+      code: exitCode(finding.found, !finding.undecided),
+      json: { ...fields, notes },
       text: [verdictFirst(finding.sentence), valuesTable(finding), notes.join("\n")],
     };
   },
@@ -40,7 +40,7 @@ function valuesTable({ previous, version, runs, values }: ReleaseFinding): strin
   if (values.length === 0) return "";
   const short = (value: number | null, unit: string) =>
     value === null ? "" : amount(Number(value.toPrecision(3)), unit);
-  const row = ({ measure, unit, before, after, change, low, high, told }: ReleaseValue) => {
+  const row = ({ measure, unit, before, after, change, low, high, verdict }: ReleaseValue) => {
     const by = (end: number) =>
       unit === "share"
         ? `${percent(end).replace(" %", "")} pp`
@@ -53,7 +53,7 @@ function valuesTable({ previous, version, runs, values }: ReleaseFinding): strin
       short(after, unit),
       change === null ? "" : by(change),
       low === null || high === null ? "" : `${by(low)} to ${by(high)}`,
-      told,
+      verdict,
     ];
   };
   const heads = ["", line(previous ?? "", 30), line(version, 30), "change", "95 % interval", ""];

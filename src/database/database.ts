@@ -232,8 +232,8 @@ export class Database implements AsyncDisposable {
     const before = [...this.#latest];
     this.#learned.clear();
     const now = await Promise.all(before.map(([role]) => this.table(role)));
-    const told = ({ time, columns }: TableInfo) => JSON.stringify([time.written, ...columns]);
-    return before.some(([, info], at) => now[at] !== undefined && told(info) !== told(now[at]));
+    const shape = ({ time, columns }: TableInfo) => JSON.stringify([time.written, ...columns]);
+    return before.some(([, info], at) => now[at] !== undefined && shape(info) !== shape(now[at]));
   }
 
   /** Changes when a table is exchanged or altered; questions at the same time ask for it once. */

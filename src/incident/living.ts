@@ -22,7 +22,7 @@ import {
   type Entry,
   type EntryFigure,
   type PostmortemFields,
-  type Told,
+  type Facts,
 } from "./record.js";
 import { changeFigure, drawFigure, figureName, figureRecord, type Content } from "./figure.js";
 import { readResultText, resultText } from "./figure-file.js";
@@ -66,17 +66,17 @@ export async function openIncident(
   out: string,
   author?: string,
 ): Promise<string> {
-  const told = readFields({
+  const facts = readFields({
     status: "open",
     detectedAt: thisSecond(),
     ...fields,
-  }) as Partial<Told> & Pick<Told, "title" | "detectedAt">;
-  inOrder(told);
-  const name = figureName(`${told.detectedAt.slice(0, 10)} ${told.title}`, new Set(), 80);
+  }) as Partial<Facts> & Pick<Facts, "title" | "detectedAt">;
+  inOrder(facts);
+  const name = figureName(`${facts.detectedAt.slice(0, 10)} ${facts.title}`, new Set(), 80);
   const folder = join(resolve(out), name);
   const by = authorOf(author);
-  const opened = said(`Opened: ${told.title}`, told.detectedAt, by);
-  const entry = entryOf({ told, timeline: [opened] }, by);
+  const opened = said(`Opened: ${facts.title}`, facts.detectedAt, by);
+  const entry = entryOf({ facts, timeline: [opened] }, by);
   return writeFolder(folder, new Map([[entryPath([]), entryText(entry)]]), () => {
     throw new ProbelabError(
       `Can't open an incident in ${JSON.stringify(folder)}: the folder is there. If it holds this incident, add to it with "probelab incident note"; else give another title or --out.`,

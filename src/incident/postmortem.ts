@@ -132,7 +132,7 @@ export class Postmortem {
    * report.set({ status: "final", resolvedAt: "2026-05-05" });
    */
   set(fields: Partial<PostmortemFields>): this {
-    return this.#add({ told: readFields(fields) });
+    return this.#add({ facts: readFields(fields) });
   }
 
   /**
@@ -184,9 +184,9 @@ export class Postmortem {
    * @param time default now; a text is read in UTC.
    */
   close(text: string, time: When = thisSecond()): this {
-    const told = { resolvedAt: instantText(time, "time of a closing"), status: "closed" };
+    const facts = { resolvedAt: instantText(time, "time of a closing"), status: "closed" };
     const event = `Closed: ${readText(text, "a closing")}`;
-    return this.#add({ told, timeline: [this.#said(event, time)] });
+    return this.#add({ facts, timeline: [this.#said(event, time)] });
   }
 
   #said(event: string, time: When): TimelineEntry {
@@ -208,7 +208,7 @@ export class Postmortem {
     return this.#add({ actions: [{ what, type, owner, reference, due: until, done }] });
   }
 
-  /** Everything told so far. */
+  /** Everything known so far. */
   get draft(): Draft {
     return sumOf(this.#entries).draft;
   }
@@ -277,7 +277,7 @@ export class Postmortem {
       { ...part, ...(figures.length > 0 && { figures }) },
       this.#journal?.author,
     );
-    if (part.told !== undefined) inOrder({ ...this.draft, ...part.told });
+    if (part.facts !== undefined) inOrder({ ...this.draft, ...part.facts });
     this.#journal?.append(entry, this.#contents);
     this.#entries = [...this.#entries, entry];
     return this;
@@ -295,7 +295,7 @@ export class Postmortem {
     return { rests, figures };
   }
 
-  /** @param added gets the figure's record where it is new or told anew. @returns its id. */
+  /** @param added gets the figure's record where it is new or changed. @returns its id. */
   #figure(content: Content, { caption, name }: FigureOptions, added: EntryFigure[]): string {
     if (!isContent(content)) {
       throw new ProbelabError(
@@ -350,7 +350,7 @@ function begin(fields: PostmortemFields): Postmortem {
     }
   }
   inOrder(read);
-  return new Postmortem([entryOf({ told: read })]);
+  return new Postmortem([entryOf({ facts: read })]);
 }
 
 /**
@@ -369,7 +369,7 @@ function begin(fields: PostmortemFields): Postmortem {
  */
 export const postmortem = Object.assign(begin, {
   /**
-   * The postmortem of an incident's folder that `probelab incident open` began. What is told to it is
+   * The postmortem of an incident's folder that `probelab incident open` began. What is added to it is
    * on the disk when the call returns, so that several kernels and shells write one folder.
    *
    * @param options `author`: who writes; default `PROBELAB_AUTHOR`, else the user's name.

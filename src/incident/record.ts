@@ -72,7 +72,7 @@ export type PostmortemFields = {
 } & { readonly [Name in keyof Omit<Fields, Needed>]?: Kinds[Omit<Fields, Needed>[Name]][0] };
 
 /** The fields as the record holds them. */
-export type Told = { readonly [Name in keyof Fields]: Kinds[Fields[Name]][1] };
+export type Facts = { readonly [Name in keyof Fields]: Kinds[Fields[Name]][1] };
 
 /** Evidence: a figure, an address, or the text of somebody's word. */
 export type Evidence =
@@ -102,7 +102,7 @@ export interface ActionRecord {
 }
 
 /** All the words of a postmortem so far. */
-export interface Draft extends Told {
+export interface Draft extends Facts {
   readonly findings: readonly Finding[];
   readonly timeline: readonly TimelineEntry[];
   readonly actions: readonly ActionRecord[];
@@ -155,8 +155,8 @@ const KINDS: Readonly<Record<keyof Kinds, Kind>> = {
   timeOrNull: { empty: null },
 };
 
-/** Nothing told yet. */
-const UNTOLD = Object.fromEntries(
+/** Nothing is known yet. */
+const NO_FACTS = Object.fromEntries(
   Object.entries(FIELDS).flatMap(([name, kind]) =>
     "empty" in KINDS[kind] ? [[name, KINDS[kind].empty]] : [],
   ),
@@ -167,7 +167,7 @@ const UNTOLD = Object.fromEntries(
  *
  * @throws ProbelabError for an unknown field, a time that can't be read, or no text where one belongs.
  */
-export function readFields(fields: Partial<PostmortemFields> | null | undefined): Partial<Told> {
+export function readFields(fields: Partial<PostmortemFields> | null | undefined): Partial<Facts> {
   if (typeof fields !== "object" || fields === null) {
     throw new ProbelabError(
       `Can't write ${described(fields)} into a postmortem: pass its fields, { title: "…", severity: 2, detectedAt: "2026-05-04T08:40:00Z" }.`,
@@ -208,7 +208,7 @@ const ORDERS = [
 ] as const;
 
 /** Checks the times against each other. @throws ProbelabError where they can't be right. */
-export function inOrder(fields: Partial<Told>): void {
+export function inOrder(fields: Partial<Facts>): void {
   for (const [first, then, what, before] of ORDERS) {
     const [one, other] = [fields[first], fields[then]];
     if (one == null || other == null || one <= other) continue;
@@ -273,7 +273,7 @@ export interface EntryFigure extends FigureRecord {
 
 /** The content of one entry. */
 export interface Part {
-  readonly told?: Partial<Told>;
+  readonly facts?: Partial<Facts>;
   readonly findings?: readonly Finding[];
   readonly timeline?: readonly TimelineEntry[];
   readonly actions?: readonly ActionRecord[];
@@ -332,9 +332,9 @@ const schema = lazySchemas(({ z }) => {
     format: z.literal("probelab entry 1"),
     writtenAt: time,
     author: z.string().exactOptional(),
-    told: z
+    facts: z
       .record(z.string(), z.unknown())
-      .transform((told) => readFields(told as Partial<PostmortemFields>))
+      .transform((facts) => readFields(facts as Partial<PostmortemFields>))
       .exactOptional(),
     findings: z.array(z.strictObject({ text: z.string(), evidence })).exactOptional(),
     timeline: z.array(z.strictObject({ time, event: z.string(), evidence })).exactOptional(),
@@ -369,14 +369,14 @@ export function sumOf(entries: readonly Entry[]): {
       "figure" in source ? { figure: names.get(source.figure) ?? source.figure } : source,
     ),
   });
-  const told = Object.assign({}, UNTOLD, ...entries.map(({ told }) => told)) as Told;
+  const facts = Object.assign({}, NO_FACTS, ...entries.map(({ facts }) => facts)) as Facts;
   const authors = [...new Set(entries.flatMap(({ author }) => author ?? []))];
   const timeline = entries.flatMap(({ timeline = [], author }) =>
     timeline.map(named).map((event) => ({ ...event, event: signed(event, author) })),
   );
   const draft = {
-    ...told,
-    authors: told.authors.length > 0 ? told.authors : authors,
+    ...facts,
+    authors: facts.authors.length > 0 ? facts.authors : authors,
     findings: entries.flatMap(({ findings = [] }) => findings.map(named)),
     timeline: timeline.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)),
     actions: entries.flatMap(({ actions = [] }) => actions),

@@ -152,7 +152,7 @@ export async function flowAnomalies(
         });
   const head = await verdictOf();
   const others = shown === undefined ? ofMeasurements : [shownIn, whole];
-  const told = [
+  const texts = [
     head.verdict,
     ...others.map(({ found }) => found.sentence),
     ...(why?.found ? [why.sentence] : []),
@@ -165,7 +165,7 @@ export async function flowAnomalies(
     freshness: fresh,
     found: !["usual", "unknown"].includes(head.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
-    sentence: [...new Set(told)].join(" "),
+    sentence: [...new Set(texts)].join(" "),
   };
 
   async function verdictOf(): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {

@@ -121,7 +121,7 @@ export interface Lab extends AsyncDisposable {
   /**
    * Compares the runs of a new version with those of the version before it: duration,
    * measurements per run, seconds per measurement and the share of failed measurements, each with its
-   * interval and the runs behind it; `found` where one moved, `untold` where there is too little to tell.
+   * interval and the runs behind it; `found` where one moved, `undecided` where there is too little to tell.
    *
    * @throws ProbelabError where several programs have that version and `software` names none.
    * @example

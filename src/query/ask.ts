@@ -106,7 +106,7 @@ export async function askSource(
   const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
   const explained = async (empty: boolean): Promise<Extra> => {
     if (source.filtered) {
-      return explainFilter(database, source.filtered, empty, signal).catch(untold);
+      return explainFilter(database, source.filtered, empty, signal).catch(unexplained);
     }
     const why = empty ? await source.whyEmpty?.() : undefined;
     return why === undefined ? NOTHING : { ...NOTHING, notes: [why] };
@@ -172,7 +172,7 @@ export async function askSource(
 }
 
 /** A note in place of one that the server could not compute within its limits. */
-function untold(error: unknown): Extra {
+function unexplained(error: unknown): Extra {
   const { code } = error as { code?: string };
   if (!isTooMuch(error) && code !== "TOO_MANY_ROWS_OR_BYTES") throw error;
   const note = "Too much for the server: the values that the range holds of the filter's columns.";

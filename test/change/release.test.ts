@@ -87,7 +87,7 @@ test("lab.release gives the medians, shares and runs of both versions, as a plai
   // A run that crosses the release's midnight is of both days here.
   expect(failures.before).toBeCloseTo(share(sides.before), 4);
   expect(failures.after).toBeCloseTo(share(sides.after), 4);
-  expect(found.values.map(({ told }) => told).slice(1, 3)).toEqual(["moved", "as before"]);
+  expect(found.values.map(({ verdict }) => verdict).slice(1, 3)).toEqual(["moved", "as before"]);
   expect(found.found).toBe(true);
   expect(found.sentence).toMatch(
     /^probe 2\.0 against 1\.9: .*\d+ runs of web_connectivity against \d+ runs, 2026-03-21 to 2026-04-04 UTC\.$/,
@@ -99,7 +99,7 @@ test("lab.release can't tell with few runs, without an earlier version, without 
   await using lab = await database.open();
   const young = between(new Date(start), new Date(RELEASED + 4 * 3_600_000));
   const few = await lab.release("2.0", { range: young, where: { test_name: "web_connectivity" } });
-  expect(few).toMatchObject({ found: false, untold: true });
+  expect(few).toMatchObject({ found: false, undecided: true });
   expect(few.sentence).toMatch(
     /^I can't tell yet how probe 2\.0 does, because probe 2\.0 has \d runs, 2026-03-\d\d to 2026-03-21 02:00 UTC; 30 are needed\. Ask again when there are more\.$/,
   );
@@ -202,21 +202,21 @@ test.each([
   [at(100, 12), at(120, 12), "can't tell"],
   [at(100, 20), at(100, 20), "can't tell"],
   [null, at(100, 1), "can't tell"],
-] as const)("valueOf: from %o to %o it %s", (before, after, told) => {
+] as const)("valueOf: from %o to %o it %s", (before, after, verdict) => {
   const value = valueOf("Run duration, median", "s", before, after);
-  expect(value.told).toBe(told);
+  expect(value.verdict).toBe(verdict);
   expect(words([value])).toMatch(
     {
       moved: /^Median run duration fell by 40 s \(40 %\)/,
       "as before": /^As before: /,
       "can't tell": /^I can't tell yet, because/,
-    }[told],
+    }[verdict],
   );
 });
 
 test("valueOf: a share moves by half of itself or a percentage point", () => {
   const of = (was: number, is: number) =>
-    valueOf("Share", "share", at(was, 1e-5), at(is, 1e-5)).told;
+    valueOf("Share", "share", at(was, 1e-5), at(is, 1e-5)).verdict;
   expect([of(0.02, 0.029), of(0.02, 0.031), of(0.004, 0.0055), of(0.004, 0.0065)]).toEqual([
     ...["as before", "moved", "as before", "moved"],
   ]);

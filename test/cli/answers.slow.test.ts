@@ -124,7 +124,7 @@ test("probelab release compares a version with the one before it, or says why it
   expect(none.code).toBe(9);
   expect(JSON.parse(none.out)).toMatchObject({
     found: false,
-    untold: true,
+    undecided: true,
     sentence: expect.stringMatching(
       /^I can't tell yet how 3\.11\.0 does, because no measurement/,
     ) as string,

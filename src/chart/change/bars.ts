@@ -13,7 +13,7 @@ import type { DrawOptions, FindingRow } from "../options.js";
 export interface Figure {
   readonly title: string;
   /** Notes on reading it, and on what isn't in it; a sentence each. */
-  readonly told: readonly string[];
+  readonly remarks: readonly string[];
   readonly result: Result;
   readonly kind: ChartKind;
   readonly options: DrawOptions;
@@ -34,7 +34,7 @@ export function causes(result: Result): Figure {
       rows.map((row) => textOf(row["cause"])),
     ),
     title: `Where the ${sum < 0 ? "drop" : "rise"} in ${lower(name)} comes from`,
-    told:
+    remarks:
       rows.length === 0
         ? []
         : [`The bars add up to ${differenceText(sum, unit)}; percentages are shares of that.`],
@@ -54,7 +54,7 @@ export function changedValues(result: Result): Figure {
   return {
     ...changes(result, rows, names),
     title: `${name}: change by value`,
-    told: rows.length === 0 ? [] : ["Percentages: change from the earlier range."],
+    remarks: rows.length === 0 ? [] : ["Percentages: change from the earlier range."],
   };
 }
 
@@ -66,7 +66,7 @@ function changes(
   result: Result,
   rows: readonly FindingRow[],
   names: readonly string[],
-): Omit<Figure, "title" | "told"> {
+): Omit<Figure, "title" | "remarks"> {
   const unit = changeColumn(result)?.unit ?? "";
   const [scale, of] = unit === "share" ? [100, "percentage points"] : [1, unit];
   const column = (name: string, by = 1): Value[] =>
@@ -170,7 +170,7 @@ export function steps(result: Result): Figure {
       text: "figures",
     },
     title: "Reports from check-in to storage",
-    told: [],
+    remarks: [],
   };
 }
 
@@ -192,7 +192,7 @@ export function releaseMeasures(result: Result): Figure {
       width: 560,
     },
     title: `${name("after")} compared with ${name("before")}`,
-    told: [],
+    remarks: [],
   };
 }
 

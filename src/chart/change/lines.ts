@@ -120,7 +120,7 @@ export function series(
       ...(several && { facet: "group", scales: "own", width: WIDTH, height: 150 }),
     },
     title: `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: the ${isAlarm ? "alarms" : "changes"}`,
-    told: [
+    remarks: [
       ...(unseen > 0 ? [`${counted(unseen, "earlier alarm")} in the table.`] : []),
       ...(chosen.length > MOST_PANELS
         ? [
