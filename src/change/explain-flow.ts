@@ -317,10 +317,12 @@ function runSizes(
   };
   type Column = keyof typeof columns;
   const sum = (name: Column, leaves: readonly number[]) => sumOver(columns[name], leaves);
-  // Kinds of runs that scatter less tell more: each weighs by what it tells.
+  // Kinds of runs that scatter less tell more: each weighs by what it tells. Of a run that holds one
+  // measurement none can be missing.
+  const several = (leaf: number) => (held[leaf]! > 1 ? 1 - 1 / held[leaf]! : 0);
   const weighed = (name: Column) =>
     by(columns[name], (leaf) =>
-      held[leaf]! > 0 && comparable(leaf) ? 1 / (held[leaf]! * scatter[leaf]!) : 0,
+      held[leaf]! > 0 && comparable(leaf) ? several(leaf) / (held[leaf]! * scatter[leaf]!) : 0,
     );
   const given = {
     ...cells.leaves,
@@ -328,8 +330,8 @@ function runSizes(
     partBefore: weighed("partBefore"),
     allAfter: weighed("allAfter"),
     partAfter: weighed("partAfter"),
-    spreadBefore: by(runsBefore, (leaf) => 1 / scatter[leaf]!),
-    spreadAfter: by(runs.after, (leaf) => 1 / scatter[leaf]!),
+    spreadBefore: by(runsBefore, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
+    spreadAfter: by(runs.after, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
     usual: WHOLE,
     leastNoise: 1,
   };
