@@ -43,6 +43,7 @@ const RULES: Rules<ChangePointsOptions> = {
 
 /** A series without its season, and what was found in it. */
 interface Judged extends Segmented {
+  readonly series: FlowSeries;
   readonly level: Float64Array;
 }
 
@@ -257,13 +258,16 @@ function sentenceOf(
 /** What a series without a change did, and which one it would have shown. */
 function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
   const usual = judged.length === 1 ? "" : " in the usual series";
-  const trends = judged.flatMap(({ trend }) => trend ?? []);
+  const trends = judged
+    .flatMap(({ series, trend }) => (trend ? { ...trend, name: series.name } : []))
+    .sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from));
   const [trend] = trends;
-  if (trend && judged.length === 1) {
-    const verb = trend.to < trend.from ? "fell" : "rose";
-    return `It ${verb} evenly from ${short(trend.from, measure)} to ${short(trend.to, measure)}`;
-  }
-  const even = trend && `${counted(trends.length, "series", "series")} rose or fell evenly. `;
+  const way = ({ from, to }: { readonly from: number; readonly to: number }) =>
+    `${to < from ? "fell" : "rose"} evenly from ${short(from, measure)} to ${short(to, measure)}`;
+  if (trend && judged.length === 1) return `It ${way(trend)}`;
+  const most =
+    trends.length > 1 ? `, the most of ${trends.length} series that rose or fell so` : "";
+  const even = trend && `${trend.name} ${way(trend)}${most}. `;
   const isCount = measure.additive && measure.missing === "zero";
   const least = median(
     judged.map(({ least, level }) => {
