@@ -13,6 +13,11 @@ export function grouped(value: number): string {
   return value.toLocaleString("en-US");
 }
 
+/** As inside a sentence: `run duration`, but `HTTP errors`. */
+export function lowered(text: string): string {
+  return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}
+
 /** A number with its noun: "1 row", "1,204,331 rows". */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`;

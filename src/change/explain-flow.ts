@@ -75,8 +75,8 @@ export function flowAccount(cells: ChangeCells): Account {
   const held = sizes.map(({ half, sentence, ...rows }): Part => {
     const [before, now] = [sumOver(after, rows.leaves), sumOver(cells.after, rows.leaves)];
     const change = now - before;
-    const text = sentence(partOf(change), is < was ? "drop" : "rise");
-    return { ...rows, before, after: now, change, half, sentence: text };
+    const what = is < was ? "drop" : "rise";
+    return { ...rows, before, after: now, change, half, sentence: sentence(partOf(change), what) };
   });
   const { causes, expected, alike, variance } = flowCauses({ ...cells, after }, cuboids);
   const part = (rows: FlowCause): Part => {

@@ -1,6 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
+import { counted, lowered } from "../base/text.js";
 import type { Measurements, Runs } from "../measurements/measurements.js";
 import { count, quantile, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
@@ -18,7 +18,7 @@ import {
   type Estimate,
   type Finding,
 } from "./finding.js";
-import { amount, changeText, lower, percent, sentences, spoken, valueText } from "./words.js";
+import { amount, changeText, percent, sentences, spoken, valueText } from "./words.js";
 
 /** What `lab.release` takes besides the version. */
 export interface ReleaseOptions {
@@ -234,7 +234,7 @@ export async function release(
     `${counted(many.after, "run")}${test} against ${counted(many.before, "run")}, ${formatRange(released)}`,
     ...(base === "earlier" ? [left] : []),
   ]);
-  return answer(`${name} against ${valueText(previous)}: ${lower(words(values))} ${compared}`, [
+  return answer(`${name} against ${valueText(previous)}: ${lowered(words(values))} ${compared}`, [
     "Both versions in the same days; runs of the last 2 hours are left out, as they may be under way.",
     ...(failed === null
       ? ["The table has no msm_failure: the share of failed measurements isn't told."]
@@ -370,7 +370,7 @@ export function words(values: readonly ReleaseValue[]): string {
   const texts = (verdict: ReleaseValue["verdict"], text: (value: ReleaseValue) => string) =>
     values
       .filter((value) => value.verdict === verdict)
-      .map((value) => `${lower(spoken(value.measure))} ${text(value)}`);
+      .map((value) => `${lowered(spoken(value.measure))} ${text(value)}`);
   const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
   const same = texts("as before", ({ after, unit }) => `(${amount(after, unit)})`).join(", ");
   const open = texts("can't tell", ({ before, low, high, unit }) => {

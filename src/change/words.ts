@@ -1,4 +1,4 @@
-import { cleanText, counted } from "../base/text.js";
+import { cleanText, counted, lowered } from "../base/text.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 
 /** A value that a cause shares; a list where rows moved from one to another. */
@@ -70,14 +70,11 @@ export function periodText(before: TimeRange, after: TimeRange): string {
   return `in ${formatRange(after)} against ${formatRange(before)}`;
 }
 
-export const lower = (text: string) =>
-  text.startsWith("I ") ? text : text.charAt(0).toLowerCase() + text.slice(1);
-
 /** A measure's name as a sentence has it: "Median run duration" of "Run duration, median". */
 export function spoken(label: string): string {
   const [, name, which] = /^(.+), (median|\S+ percentile)$/.exec(label) ?? [];
   if (name === undefined || which === undefined) return label;
-  return `${which.charAt(0).toUpperCase()}${which.slice(1)} ${lower(name)}`;
+  return `${which.charAt(0).toUpperCase()}${which.slice(1)} ${lowered(name)}`;
 }
 
 /** Texts as sentences: each with a capital and a full stop. */

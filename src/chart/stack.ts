@@ -1,6 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { lowered, words } from "../render/label.js";
+import { lowered } from "../base/text.js";
+import { words } from "../render/label.js";
 import { buckets, BUCKETS } from "../time/bucket.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { pointsBySeries } from "./frame.js";

@@ -21,11 +21,6 @@ export function heading(first: string, ...more: readonly string[]): string {
   return [label(columnTitle(first)), ...more.map((name) => words(name))].join(" and ");
 }
 
-/** As inside a sentence: `run duration`, but `HTTP errors`. */
-export function lowered(text: string): string {
-  return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
-}
-
 /** A label for each value of a column; values that look the same once cleaned are told apart by a number. */
 export function uniqueLabels(values: readonly unknown[], column = ""): string[] {
   const used = new Set<string>();

@@ -1,5 +1,5 @@
-import { textOf } from "../../base/text.js";
-import { amount, lower, percent, signedPercent } from "../../change/words.js";
+import { lowered, textOf } from "../../base/text.js";
+import { amount, percent, signedPercent } from "../../change/words.js";
 import { newTable } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
 import type { DimensionColumn, MeasureColumn } from "../../result/origin.js";
@@ -33,7 +33,7 @@ export function causes(result: Result): Figure {
       rows,
       rows.map((row) => textOf(row["cause"])),
     ),
-    title: `Where the ${sum < 0 ? "drop" : "rise"} in ${lower(name)} comes from`,
+    title: `Where the ${sum < 0 ? "drop" : "rise"} in ${lowered(name)} comes from`,
     remarks:
       rows.length === 0
         ? []
