@@ -90,7 +90,6 @@ async function inWindows(
   }
   const sum = (of: "rowsRead" | "bytesRead" | "seconds" | "retries") =>
     answers.reduce((all, answer) => all + answer[of], 0);
-  const partial = answers.find((answer) => answer.partial !== undefined)?.partial;
   const amount = counted(answers.length, "window of time", "windows of time");
   return {
     rowsRead: sum("rowsRead"),
@@ -98,7 +97,6 @@ async function inWindows(
     seconds: sum("seconds"),
     retries: sum("retries"),
     askedAt: answers[0]!.askedAt,
-    ...(partial !== undefined && { partial }),
     windows,
     range: { ...range, start: end },
     notes: [`Asked in ${amount}, since the server could not answer the whole at once.`],
