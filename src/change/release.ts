@@ -255,11 +255,7 @@ interface Seen {
 }
 
 /** Whose release it is, what came before it, and its commonest test. Undefined where nothing is of that version. */
-function choose(
-  all: readonly Seen[],
-  version: string,
-  { previous, where }: ReleaseOptions,
-) {
+function choose(all: readonly Seen[], version: string, { previous, where }: ReleaseOptions) {
   const sum = (rows: readonly Seen[]) => rows.reduce((n, row) => n + row.n, 0);
   const released = all.filter((row) => row.software_version === version);
   const programs = [...new Set(released.map((row) => row.software_name))];
