@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
-import { median, quantileOf } from "../base/statistics.js";
+import { median } from "../base/statistics.js";
 import { cuboidsOf, sumOver, sumsBy, sumsByValue, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import { CHI_SQUARED, LEAST_REST, priceOf, USUAL } from "./thresholds.js";
@@ -78,7 +78,7 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
     weight = weights(given, cuboids, { change, size, centre, out: known, last });
     if (last) pullIn(change, weight, known);
     const out = new Uint8Array(size.length);
-    const score = countScore(given, cuboids, { change, weight, fixed, causes });
+    const score = countScore(given, cuboids, { change, weight, fixed });
     causes = greedy(given, cuboids, score, out);
     if (!fixed) centre = recentred(given, out, centre);
   }
@@ -113,14 +113,12 @@ interface Moved {
   readonly weight: Float64Array;
   /** What ordinary leaves have in common beyond the centre is small. */
   readonly fixed: boolean;
-  /** Those known so far. */
-  readonly causes: readonly Found[];
 }
 
 function countScore(
   given: CountLeaves,
   cuboids: readonly Cuboid[],
-  { change, weight, fixed, causes }: Moved,
+  { change, weight, fixed }: Moved,
 ): Score {
   const { codes, versions } = given;
   // Of leaves within 3 standard deviations: what is ordinary so far.
@@ -158,8 +156,6 @@ function countScore(
     }
     return variance;
   };
-  const centre = bounded(ordinary > 0 ? shifted / ordinary : 0);
-  const scatter = scatterOf(cuboids, weight, moved, centre, causes);
   return {
     columns: [weight, moved],
     best(at, [w, s], above) {
@@ -182,8 +178,7 @@ function countScore(
         const ratio =
           ((own * own) / (weight + wide(cuboid, one, weight) * weight ** 2)) *
           vanishing(s![one]! / weight);
-        // What is beyond the scatter of its like is judged by the noise of leaves, as its parts are.
-        if (ratio <= bar || ratio <= 2 * price * scatter[at]!) continue;
+        if (ratio <= bar) continue;
         bar = ratio * (1 + 1e-9);
         best = one;
       }
@@ -200,69 +195,6 @@ function countScore(
       });
     },
   };
-}
-
-/** Quantiles of a chi-squared, from which a scatter is read where so many groups lie beyond them. */
-const CHI_QUANTILES = [
-  [0.9, 2.706],
-  [0.95, 3.841],
-  [0.98, 5.412],
-] as const;
-const LEAST_BEYOND = 4;
-const LEAST_GROUPS = 20;
-
-/**
- * How much more the groups of each cuboid vary than the noise of their leaves tells: rows of one probe
- * come and go together, in all its tests. Read from the tail of the groups' squared
- * standard errors, but for groups that are parts of known causes; of few groups as of finer ones.
- */
-function scatterOf(
-  cuboids: readonly Cuboid[],
-  weight: Float64Array,
-  moved: Float64Array,
-  centre: number,
-  causes: readonly Found[],
-): number[] {
-  const scatter = cuboids.map(() => 1);
-  // Before causes are known, their groups may be many.
-  if (causes.length === 0) return scatter;
-  const out = new Uint8Array(weight.length);
-  for (const { leaves } of causes) for (const leaf of leaves) out[leaf] = 1;
-  const [sums, shifts] = [weight, moved].map((of) => sumsBy(cuboids, of, { out }));
-  const groupOf = (at: number, leaf: number): number => {
-    const { finer, parts } = cuboids[at]!;
-    return parts[finer === undefined ? leaf : groupOf(finer, leaf)]!;
-  };
-  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { dimensions, groups } = cuboids[at]!;
-    const [w, s] = [sums![at]!.slice(), shifts![at]!.slice()];
-    // What a cause within one group did is a part of how such groups scatter.
-    for (const { dimensions: own, leaves } of causes) {
-      if (!dimensions.every((one) => own.includes(one))) continue;
-      const group = groupOf(at, leaves[0]!);
-      w[group]! += sumOver(weight, leaves);
-      s[group]! += sumOver(moved, leaves);
-    }
-    // Groups that could be found at all.
-    const least = priceOf(cuboids.length, groups) / (4 * Math.LN2);
-    const squares: number[] = [];
-    for (let group = 0; group < groups; group += 1) {
-      if (!(w[group]! > least)) continue;
-      const mean = s[group]! / w[group]!;
-      squares.push((mean - centre) ** 2 * w[group]! * vanishing(mean));
-    }
-    squares.sort((a, b) => a - b);
-    for (const [level, chi] of CHI_QUANTILES) {
-      const beyond = squares.length * (1 - level);
-      if (squares.length < LEAST_GROUPS || beyond < LEAST_BEYOND) continue;
-      scatter[at] = Math.max(scatter[at]!, quantileOf(squares, level) / chi);
-    }
-    cuboids.forEach((finer, other) => {
-      if (other > at && dimensions.every((one) => finer.dimensions.includes(one)))
-        scatter[at] = Math.max(scatter[at]!, scatter[other]!);
-    });
-  }
-  return scatter;
 }
 
 /** Fewer values don't tell how values of a dimension wander. */

@@ -224,7 +224,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
 
   const scaled = expected.map((n) => n * ratio);
   const named = told.map((each) => namedRows(cells, each, scaled, cells.after));
-  const causes = widened(cells, named, scaled).map(narrowed);
+  const causes = named.map(narrowed);
   const rest = without(out.length, told);
   const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
   const alike =
@@ -258,52 +258,6 @@ function merged({ leaves }: ChangeCells, found: readonly Found[], users: Users):
       part === parts[0] ? [whole] : parts.includes(part) ? [] : [part],
     );
   }, []);
-}
-
-/**
- * A release that users leave for a newer one, and of which less is left than was to be expected, may be
- * their way to one that fails: its program in its place, with what no other cause has of it.
- */
-function widened(cells: ChangeCells, named: readonly NamedRows[], had: Float64Array): NamedRows[] {
-  const { version, program } = releaseDimensions(cells);
-  const codes = cells.leaves.codes[program];
-  if (codes === undefined) return [...named];
-  const versions = cells.leaves.codes[version]!;
-  const textOf = (leaf: number) => cells.values[version]![versions[leaf]!] ?? "";
-  const left = ({ where, leaves }: NamedRows) => {
-    const [was, is] = [sumOver(had, leaves), sumOver(cells.after, leaves)];
-    const newer = Array.from(codes.keys()).filter(
-      (leaf) =>
-        codes[leaf] === codes[leaves[0]!] && compareVersions(textOf(leaf), textOf(leaves[0]!)) > 0,
-    );
-    const alone = Object.keys(where).every((name) =>
-      [version, program].includes(cells.names.indexOf(name)),
-    );
-    return (
-      alone &&
-      Object.keys(programOf(cells, leaves)).length > 0 &&
-      versions[leaves[0]!] !== undefined &&
-      cells.names[version]! in where &&
-      is < was &&
-      is > 0.15 * sumOver(cells.before, leaves) * cells.ratio &&
-      sumOver(cells.before, newer) + sumOver(cells.after, newer) > 0
-    );
-  };
-  const wide = named.filter(left);
-  const kept = named.filter((one) => !wide.includes(one));
-  const programs = [...leavesBy(wide.map(({ leaves }) => codes[leaves[0]!]!)).entries()];
-  return [
-    ...programs.map(([code]): NamedRows => {
-      const leaves = without(codes.length, kept).filter((leaf) => codes[leaf] === code);
-      return {
-        where: programOf(cells, leaves),
-        leaves,
-        rest: leaves.length < [...codes].filter((one) => one === code).length,
-        isRelease: false,
-      };
-    }),
-    ...kept,
-  ];
 }
 
 /** Of a release, what was expected of it and what came; undefined of other causes. */
