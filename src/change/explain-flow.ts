@@ -2,7 +2,7 @@ import { CONFIDENCES } from "../query/wilson.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
-import { cuboidsOf, leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
+import { cuboidsOf, leavesBy, marked, sumOver, without, type Cuboid } from "./cuboids.js";
 import { rateCauses } from "./rate-causes.js";
 import {
   guilty,
@@ -159,8 +159,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     },
     cuboids,
   );
-  const out = new Uint8Array(cells.before.length);
-  for (const { leaves } of found.causes) for (const leaf of leaves) out[leaf] = 1;
+  const out = marked(cells.before.length, found.causes);
   const expected = upgrade(cells, counted, out)(cells.before).slice();
   const variance = found.variance.map((own, leaf) => {
     const rows = cells.before[leaf]! * ratio + cells.after[leaf]!;
