@@ -23,18 +23,18 @@ export interface ChangePointsOptions {
 /** The changes of one or many series, with the series that they were found in. */
 export interface ChangePoints extends Finding {
   readonly kind: "change points";
-  /** The answer that was searched: a chart draws the changes into it. */
+  /** The answer that was searched, its measure first: a chart draws the changes into it. */
   readonly asked: Result;
 }
 
 const ACTION = "find change points";
-/** With fewer buckets no change can be told from chance. */
+/** With fewer buckets any change could be chance. */
 const FEWEST = 8;
 const MOST = 5_000;
 
 /** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
 const ERROR = 0.05;
-/** So many changes, each within two days of the one before, are a new pattern of the day. */
+/** So many changes within as many days are bursts or a new pattern of the day, and no new level. */
 const PATTERN = 6;
 
 const RULES: Rules<ChangePointsOptions> = {
@@ -133,7 +133,7 @@ export async function changePoints(
   const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
   const notes = [
     ...[...unjudged].map(
-      ([why, n]) => `Changes can't be told in ${counted(n, "series", "series")}: ${why}.`,
+      ([why, n]) => `Changes can't be judged in ${counted(n, "series", "series")}: ${why}.`,
     ),
     ...(incomplete === ""
       ? []
@@ -147,12 +147,14 @@ export async function changePoints(
         ]),
   ];
   const [why = "the answer is empty"] = unjudged.keys();
+  const { table, origin } = flows.result;
+  const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
   return Object.freeze<ChangePoints>({
     kind: "change points",
     sentence: sentenceOf(found, judged, flows, why),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
-    asked: flows.result,
+    asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
   });
 }
 
@@ -225,13 +227,14 @@ function sentenceOf(
   flows: Flows,
   why: string,
 ): string {
-  const { measure, time, buckets } = flows;
-  const each = `${measure.label} by ${time.every}`;
+  const { measure, buckets } = flows;
+  const { every } = flows.time;
+  const each = `${measure.label} by ${every}`;
   if (judged.length === 0) return `Can't tell whether ${each} changed, because ${why}.`;
   const [best, ...others] = found;
   if (best === undefined) {
     const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;
-    const [one, more] = [bucketNoun(time.every, false), bucketNoun(time.every, true)];
+    const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
     return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)}. ${trendText(judged, flows)}${unseenText(judged, measure)}.`;
   }
   const changed = new Set(found.map(({ series }) => series)).size;
@@ -245,24 +248,13 @@ function sentenceOf(
         ? ""
         : ` ${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}.`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
-  const own = found.filter(({ series }) => series === best.series);
-  const first = patternOf(own, flows);
+  const own = found.filter(({ series }) => series === best.series).toSorted((a, b) => a.at - b.at);
+  const time = (change: Found | undefined) => (change ? +startOf(flows, change.at) : Infinity);
+  const first = own.find((each, k) => time(own[k + PATTERN - 1]) - time(each) <= PATTERN * DAY);
   if (first !== undefined) {
-    return `${each}${of} took another pattern of the day on ${timeText(+startOf(flows, first.at), flows)} ${flows.range.timeZone}: ${own.length} changes up and down, as when clocks change. Ask by day for its level, or with the time zone that it follows.`;
+    return `${each}${of} went up and down ${own.length} times, ${PATTERN} of them within ${PATTERN} days from ${timeText(time(first), flows)} ${flows.range.timeZone} on: bursts, or another pattern of the day, as when clocks change. Ask by day for its level, or with the time zone that it follows.`;
   }
   return `${each}${of} ${changeText(best, flows)}.${tail}`;
-}
-
-/** The first of many changes of which each comes within two days of the one before. */
-function patternOf(changes: readonly Found[], flows: Flows): Found | undefined {
-  const inTime = changes.toSorted((a, b) => a.at - b.at);
-  const time = (at: number) => +startOf(flows, at);
-  return inTime.find((_, k) => {
-    const run = inTime.slice(k, k + PATTERN);
-    const isNear = ({ at }: Found, i: number) =>
-      i === 0 || time(at) - time(run[i - 1]!.until) <= 2 * DAY;
-    return run.length === PATTERN && run.every(isNear);
-  });
 }
 
 /** That a series without a change rose or fell all the same: evenly, or perhaps at once. */
@@ -279,7 +271,7 @@ function trendText(judged: readonly Judged[], flows: Flows): string {
   const [before, after] = [short(from, measure), short(to, measure)];
   if (cut === null) return `${name} ${verb} evenly from ${before} to ${after}${others}. `;
   const when = timeText(+startOf(flows, cut), flows);
-  return `${name} ${verb} from ${before} before ${when} to ${after} from then on; whether at once or evenly can't be told${others}. `;
+  return `${name} ${verb} from ${before} before ${when} to ${after} from then on; these values don't show whether at once or evenly${others}. `;
 }
 
 /** Which change would have been found. */

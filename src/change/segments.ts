@@ -49,12 +49,6 @@ export interface Change {
   readonly p: number;
 }
 
-interface Trend {
-  readonly from: number;
-  readonly to: number;
-  readonly cut: number | null;
-}
-
 /** The changes of a series, and what else is known of its level. */
 export interface Segmented {
   readonly changes: Change[];
@@ -64,7 +58,11 @@ export interface Segmented {
    * Of a series that only rises or falls, the ends of its line; where one step (`cut`) fits as well, the
    * means before and after that. Null where it does neither.
    */
-  readonly trend: Trend | null;
+  readonly trend: {
+    readonly from: number;
+    readonly to: number;
+    readonly cut: number | null;
+  } | null;
 }
 
 /**
@@ -119,7 +117,7 @@ export function segments(values: ArrayLike<number>, error = 0.05): Segmented {
   return { changes, least: step, trend: isTrend ? trendOf(fit, index, line, found.noise) : null };
 }
 
-function trendOf(fit: Fits, index: Int32Array, line: Line, noise: number): Trend {
+function trendOf(fit: Fits, index: Int32Array, line: Line, noise: number): Segmented["trend"] {
   const n = index.length;
   let best = SHORTEST;
   const steps = (t: number) => fit.squares(0, t) + fit.squares(t, n);

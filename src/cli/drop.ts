@@ -20,7 +20,7 @@ export const dropCommand = answering(
     .description("show whether the flow of measurements dropped: since when, how much, and where")
     .addHelpText(
       "after",
-      "\nThe exit code is 0 if all is as usual, 8 while a drop or silence goes on, 10 after a drop that is over, 9 if it can't be told, 1 for an error.",
+      "\nThe exit code is 0 if all is as usual, 8 while a drop or silence goes on, 10 after a drop that is over, 9 if that is not known, 1 for an error.",
     ),
   "7d",
   async (lab, { range, flags, signal }) => {

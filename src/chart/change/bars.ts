@@ -6,6 +6,7 @@ import type { DimensionColumn, MeasureColumn } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { heading, label } from "../../render/label.js";
 import { BAR } from "../bar.js";
+import { foldMeasures } from "../work-table.js";
 import type { ChartKind } from "../frame.js";
 import type { DrawOptions, FindingRow } from "../options.js";
 
@@ -127,49 +128,20 @@ export function differenceText(value: number, unit: string): string {
   return `${sign}${amount(short, unit).replace(" %", " pp")}`;
 }
 
-const WHEN = ["Now", "The week before"] as const;
-
-/** `lab.funnel`: the reports at each step, now and the week before, and what came through. */
+/** `lab.funnel`: the reports at each step, now and the week before. */
 export function steps(result: Result): Figure {
-  const rows = result.rows().flatMap((row) => [
-    { row, when: WHEN[0], reports: row["now"], passed: row["passed"] },
-    { row, when: WHEN[1], reports: row["before"], passed: row["passed_before"] },
-  ]);
-  const names = rows.map(({ row }) => label(row["step"]));
-  const columns = {
-    step: names,
-    when: rows.map(({ when }) => when),
-    reports: rows.map(({ reports }) => numberOf(reports)),
-    // What the first step let through isn't known: it is compared with the week before.
-    figures: rows.map(({ reports, passed }, at) => {
-      const [count, part] = [numberOf(reports), numberOf(passed)];
-      if (count === null) return "unknown";
-      const through =
-        part === null || names[at] === "check-in" ? "" : ` (${percent(part)} came through)`;
-      return `${amount(count, "")}${through}`;
-    }),
-  };
+  const both = {
+    x: "step",
+    y: ["now", "before"],
+    stack: false,
+    horizontal: true,
+    sort: "given",
+  } as const;
+  const title = "Reports from check-in to storage";
   return {
-    result: madeResult(
-      result,
-      columns,
-      [
-        { name: "step", order: names, ordered: true },
-        { name: "when", order: WHEN, other: WHEN[1] },
-      ],
-      [{ name: "reports", label: "Reports", unit: "" }],
-    ),
+    ...foldMeasures(result, BAR, { ...both, y: [...both.y] }),
     kind: BAR,
-    options: {
-      x: "step",
-      y: "reports",
-      color: "when",
-      stack: false,
-      horizontal: true,
-      beside: ["figures"],
-      text: "figures",
-    },
-    title: "Reports from check-in to storage",
+    title,
     remarks: [],
   };
 }
