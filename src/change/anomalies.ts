@@ -173,12 +173,7 @@ export async function anomalies(
   return finding(flows, alarms, judged, span, sentence, leasts);
 }
 
-/**
- * Whether a series is back after a drop; see {@link recovery}.
- *
- * @param values of the buckets up to the last one that can be judged.
- * @param drop the first alarmed bucket and the one after the last.
- */
+/** Whether a series is back after a drop, by its values up to the last one that can be judged; see {@link recovery}. */
 export function recoveryOf(
   flows: Flows,
   values: readonly (number | null)[],
@@ -191,17 +186,15 @@ export function recoveryOf(
   return recovery(known, { from, to }, seasonOf(usualLength(flows.time.every))!, floor);
 }
 
-/** A series on the clock of its zone: an hour that it skips is as the one before, one that it repeats is one with that. */
+/** A series on the clock of its zone: an hour that it skips is as the one before, one that it repeats counts once. */
 function clockOf({ buckets, range, time }: Flows) {
   const local = buckets.map(({ start }) => +start + offsetAt(+start, range.timeZone));
   const places = local.map((ms) => Math.round((ms - local[0]!) / usualLength(time.every)));
   const read = (values: readonly (number | null)[]) => {
     const all: (number | null)[] = [];
     values.forEach((value, at) => {
-      const place = places[at]!;
-      if (place > all.length) all.push(all.at(-1)!);
-      const first = all[place];
-      all[place] = value !== null && first != null ? (value + first) / 2 : value;
+      if (places[at]! > all.length) all.push(all.at(-1)!);
+      all[places[at]!] = value;
     });
     return all;
   };

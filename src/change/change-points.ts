@@ -31,6 +31,7 @@ const ACTION = "find change points";
 /** With fewer buckets any change could be chance. */
 const FEWEST = 8;
 const MOST = 5_000;
+const LACKING = `fewer than ${FEWEST} whole buckets, or nothing but zeros`;
 
 /** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
 const ERROR = 0.05;
@@ -81,21 +82,13 @@ export async function changePoints(
   const isCount = isCounted(measure);
   const cut = new Set(time.incomplete.map(Number));
   const local = buckets.map(({ start }) => +start + offsetAt(+start, flows.range.timeZone));
-  const unjudged = new Map<string, number>();
   let gaps = 0;
   const whole = series.flatMap((each) => {
     const values = Float64Array.from(each.values, (value, at) =>
       value === null || cut.has(+buckets[at]!.start) ? NaN : value,
     );
     const known = values.filter((value) => !isNaN(value));
-    const isShort = known.length < FEWEST;
-    if (isShort || known.every((value) => value === 0)) {
-      const why = isShort
-        ? `there are fewer than ${FEWEST} whole buckets`
-        : "there is nothing but zeros";
-      unjudged.set(why, (unjudged.get(why) ?? 0) + 1);
-      return [];
-    }
+    if (known.length < FEWEST || known.every((value) => value === 0)) return [];
     if (values.length - known.length > cut.size) gaps += 1;
     return [
       { series: each, level: withoutSeason(values, local, { every: time.every, counts: isCount }) },
@@ -119,22 +112,18 @@ export async function changePoints(
   const size = ({ before, after }: Change) => Math.abs(after - before);
   found.sort((a, b) => Math.max(1e-6, a.p) - Math.max(1e-6, b.p) || size(b) - size(a));
   // Of changes as large as the first one, the earliest: an outage begins before it ends.
-  const [top] = found;
-  if (top) {
-    const alike = found.filter(
-      (each) =>
-        each.series === top.series &&
-        each.p <= Math.max(1e-6, top.p) &&
-        size(each) + each.margin >= size(top) - top.margin,
-    );
-    const first = alike.reduce((a, b) => (b.at < a.at ? b : a));
-    found.splice(0, 0, ...found.splice(found.indexOf(first), 1));
-  }
+  const isAlike = (each: Found, top: Found) =>
+    each.series === top.series &&
+    each.p <= Math.max(1e-6, top.p) &&
+    size(each) + each.margin >= size(top) - top.margin;
+  const [first] = found.filter((each) => isAlike(each, found[0]!)).sort((a, b) => a.at - b.at);
+  found.sort((a, b) => Number(b === first) - Number(a === first));
   const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
+  const unjudged = series.length - judged.length;
   const notes = [
-    ...[...unjudged].map(
-      ([why, n]) => `Changes can't be judged in ${counted(n, "series", "series")}: ${why}.`,
-    ),
+    ...(unjudged === 0
+      ? []
+      : [`Not judged: ${counted(unjudged, "series", "series")} with ${LACKING}.`]),
     ...(incomplete === ""
       ? []
       : [
@@ -146,12 +135,11 @@ export async function changePoints(
           `${counted(gaps, "series has", "series have")} buckets without a value: a change in such a gap is reported at its end.`,
         ]),
   ];
-  const [why = "the answer is empty"] = unjudged.keys();
   const { table, origin } = flows.result;
   const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
   return Object.freeze<ChangePoints>({
     kind: "change points",
-    sentence: sentenceOf(found, judged, flows, why),
+    sentence: sentenceOf(found, judged, flows),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
     asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
@@ -221,16 +209,14 @@ function timeText(at: number, { range }: Flows): string {
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
 
-function sentenceOf(
-  found: readonly Found[],
-  judged: readonly Judged[],
-  flows: Flows,
-  why: string,
-): string {
+function sentenceOf(found: readonly Found[], judged: readonly Judged[], flows: Flows): string {
   const { measure, buckets } = flows;
   const { every } = flows.time;
   const each = `${measure.label} by ${every}`;
-  if (judged.length === 0) return `Can't tell whether ${each} changed, because ${why}.`;
+  if (judged.length === 0) {
+    const why = flows.series.length === 0 ? "the answer is empty" : `it has ${LACKING}`;
+    return `Can't tell whether ${each} changed, because ${why}.`;
+  }
   const [best, ...others] = found;
   if (best === undefined) {
     const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;

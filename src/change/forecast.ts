@@ -292,6 +292,13 @@ export interface Recovery {
   readonly usual: readonly [low: number, high: number];
 }
 
+export const UNSURE: Recovery = {
+  state: "unsure",
+  change: null,
+  buckets: 0,
+  usual: [-1, Infinity],
+};
+
 /** Of the errors of past windows; on either side. */
 const LEVEL = 0.025;
 /** Buckets of the latest windows; so many of them in a row below the interval are no chance. */
@@ -353,11 +360,8 @@ export function recovery(
     const low = Math.floor(LEVEL * errors.length);
     return [errors[low]!, errors[errors.length - 1 - low]!];
   };
-  const unknown = { change: null, buckets: 0, usual: [-1, Infinity] } as const;
   // What had no rows before the drop, such as a release that came with it, has no usual level.
-  if (drop.from < 4 * week || came!(drop.from - week, drop.from) === 0) {
-    return { ...unknown, state: "unsure" };
-  }
+  if (drop.from < 4 * week || came!(drop.from - week, drop.from) === 0) return UNSURE;
   const length = drop.to - drop.from;
   const lost = error(drop.from, length, drop.from);
   const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
@@ -380,7 +384,7 @@ export function recovery(
     let last = at;
     while (last + 1 < windows.length && holds(last + 1)) last++;
     const window = windows[last];
-    if (window === undefined) return { ...unknown, state };
+    if (window === undefined) return { ...UNSURE, state };
     const usual = [Math.expm1(window.low), Math.expm1(window.high)] as const;
     return { state, change: Math.expm1(window.found), buckets: window.buckets, usual };
   };

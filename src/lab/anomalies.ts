@@ -7,7 +7,7 @@ import { explain, type Explanation } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
 import { readFlows } from "../change/flows.js";
 import type { FreshnessRow } from "../change/funnel.js";
-import type { Recovery } from "../change/forecast.js";
+import { UNSURE, type Recovery } from "../change/forecast.js";
 import { percent, signedPercent } from "../change/words.js";
 import type { Measurements, Runs } from "../measurements/measurements.js";
 import { count } from "../query/measure.js";
@@ -210,19 +210,8 @@ export async function flowAnomalies(
     const judgements = await Promise.all(
       [...parts].map(async ([label, { of, where: own, isNamed }]) => {
         const flows = own && (await optional(() => readFlows(of.counts(own), undefined, ACTION)));
-        if (!flows?.series[0])
-          return {
-            label,
-            isNamed,
-            state: "unsure",
-            change: null,
-            buckets: 0,
-            usual: [-1, Infinity],
-          } as const;
-        const place = (at: number) => {
-          const found = flows.buckets.findIndex(({ start }) => +start >= at);
-          return found < 0 ? flows.buckets.length : found;
-        };
+        if (!flows?.series[0]) return { label, isNamed, ...UNSURE };
+        const place = (at: number) => flows.buckets.filter(({ start }) => +start < at).length;
         const counts = flows.series[0].values.slice(0, place(known));
         const drop = { from: place(from), to: place(to) };
         return { label, isNamed, ...recoveryOf(flows, counts, drop) };

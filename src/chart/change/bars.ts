@@ -130,18 +130,13 @@ export function differenceText(value: number, unit: string): string {
 
 /** `lab.funnel`: the reports at each step, now and the week before. */
 export function steps(result: Result): Figure {
-  const both = {
-    x: "step",
-    y: ["now", "before"],
-    stack: false,
-    horizontal: true,
-    sort: "given",
-  } as const;
-  const title = "Reports from check-in to storage";
+  const both = { x: "step", y: ["now", "before"], yLabel: "Reports" };
+  const { result: drawn, options } = foldMeasures(result, BAR, both);
   return {
-    ...foldMeasures(result, BAR, { ...both, y: [...both.y] }),
+    result: drawn,
     kind: BAR,
-    title,
+    options: { ...options, stack: false, horizontal: true, sort: "given" },
+    title: "Reports from check-in to storage",
     remarks: [],
   };
 }

@@ -154,7 +154,7 @@ function changeSpan(row: FindingRow, unit: string): Annotation {
 /** The fitted level of a series at a time: from each change to the next, and along slopes; null without changes. */
 function levelAt(at: number, changes: readonly FindingRow[]): number | null {
   const points = changes
-    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]))
+    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]) || Number(a["until"]) - Number(b["until"]))
     .flatMap((row) => [
       { time: Number(row["t"]), level: Number(row["before"]) },
       { time: Number(row["until"]), level: Number(row["after"]) },
