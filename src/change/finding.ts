@@ -1,10 +1,5 @@
 import { CONFIDENCES, wilson } from "../query/wilson.js";
-import {
-  partialOf,
-  type MeasureColumn,
-  type Origin,
-  type ResultColumns,
-} from "../result/origin.js";
+import { type MeasureColumn, type Origin, type ResultColumns } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 
 const KINDS = [
@@ -66,7 +61,6 @@ export function originOfAll(
   const sum = (of: (origin: Origin) => number) => origins.reduce((n, origin) => n + of(origin), 0);
   return {
     ...origins.at(-1)!,
-    ...partialOf(...origins),
     sql: [...new Set(origins.map(({ sql }) => sql))].join("\n\n-- and:\n"),
     parameters: Object.fromEntries(origins.flatMap(({ parameters }) => Object.entries(parameters))),
     rowsRead: sum(({ rowsRead }) => rowsRead),

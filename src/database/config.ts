@@ -124,7 +124,6 @@ const LIMITS: Record<keyof Limits, Rule> = {
   maxResultRows: POSITIVE,
   maxMemory: POSITIVE,
   maxRowsRead: POSITIVE,
-  partial: rule((value) => typeof value === "boolean", "write true or false"),
 };
 const TLS: Record<keyof Tls, Rule> = { ca: PATH, cert: PATH, key: PATH };
 const TABLE: Record<keyof Omit<TableOptions, "time">, Rule> = {

@@ -15,7 +15,7 @@ import {
   type Setting,
 } from "./limits.js";
 import { send } from "./request.js";
-import { AnswerError, cutAnswer, serverError, SHARD_DOWN, strangeAnswer } from "./server-error.js";
+import { AnswerError, cutAnswer, serverError, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
 import { sqlCode } from "./sql-text.js";
 import { learnTable, quotedTable, type TableInfo, tableName, tableVersion } from "./table-info.js";
@@ -35,8 +35,6 @@ interface Query {
   readonly types?: ReadonlyMap<string, string>;
   /** Stops the query at the server. Default: the signal of the running notebook cell. */
   readonly signal?: AbortSignal | undefined;
-  /** True takes no partial answer, whatever the limits allow. */
-  readonly whole?: true;
 }
 
 /** An answer and its cost. */
@@ -48,8 +46,6 @@ export interface Answer {
   readonly askedAt: Date;
   /** Number of repeats after failed connections. */
   readonly retries: number;
-  /** A sentence on missing rows: those of shards that did not answer. */
-  readonly partial?: string;
 }
 
 /** A ClickHouse database that is only read, through the client over HTTP, embedded or remote. */
@@ -62,8 +58,6 @@ export class Database implements AsyncDisposable {
   readonly #learned = new Map<string, { readonly info: Promise<TableInfo>; until: number }>();
   readonly #latest = new Map<TableRole, TableInfo>();
   readonly #versions = new Map<string, Promise<string>>();
-  /** Number of partial answers: a table learned from one is learned again. */
-  #partials = 0;
   /** `embedded:DIR`, or the server's URL and database without credentials. */
   readonly source: string;
   /** ClickHouse's version. */
@@ -179,8 +173,7 @@ export class Database implements AsyncDisposable {
    * @returns `rows` as the server counted them; undefined where it doesn't say.
    */
   async native(query: Query): Promise<{ body: Uint8Array; rows: number | undefined }> {
-    const whole = { ...query, whole: true as const };
-    const { answer, counted } = await this.#send("Native", whole, (body) => body);
+    const { answer, counted } = await this.#send("Native", query, (body) => body);
     return { body: answer, rows: counted };
   }
 
@@ -211,10 +204,9 @@ export class Database implements AsyncDisposable {
     );
     const learned = { info, until: Date.now() + LEARNED };
     this.#learned.set(key, learned);
-    const before = this.#partials;
     const settle = (info: TableInfo) => {
       this.#latest.set(role, info);
-      if (!info.settled || this.#partials !== before) this.#learned.delete(key);
+      if (!info.settled) this.#learned.delete(key);
       // Its type says what it holds, and the server when that changes.
       else if (info.timeForm === null && /^\w*(MergeTree|Memory)$/.test(info.engine)) {
         learned.until = Infinity;
@@ -290,18 +282,8 @@ export class Database implements AsyncDisposable {
     read: Read<T>,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Sent<T>> {
-    return untilDone(async () => {
-      try {
-        return await this.#sendWhole(format, query, read, settings);
-      } catch (error) {
-        const { partial } = this.#limited;
-        const { code, message = "" } = error as { code?: string; message?: string };
-        if (code !== SHARD_DOWN || partial === undefined || query.whole) throw error;
-        this.#partials += 1;
-        const answer = await this.#sendWhole(format, query, read, { ...settings, ...partial });
-        return { ...answer, partial: await this.#leftOut(message) };
-      }
-    }).catch((cause: unknown) => {
+    const sent = () => this.#sendWhole(format, query, read, settings);
+    return untilDone(sent).catch((cause: unknown) => {
       const error = serverError(cause, query.action, this.source);
       if (error.code !== "ACCESS_DENIED") throw error;
       const granted = [...this.#latest.values()]
@@ -311,17 +293,6 @@ export class Database implements AsyncDisposable {
         .map(({ name, columns }) => ` Of ${name} it may read ${[...columns.keys()].join(", ")}.`);
       throw new ProbelabError(error.message + granted.join(""), { cause, code: error.code });
     });
-  }
-
-  /** Says which shards did not answer, by the error that named the first and by what the server remembers. */
-  async #leftOut(error: string): Promise<string> {
-    const named = [...error.matchAll(/\(([^\s(),]+:\d+)/g)].map(([, place = ""]) => place);
-    const failing = await this.rows<{ place: string }>(
-      `SELECT arrayStringConcat(groupUniqArray(concat(host_name, ':', toString(port))), ' or ') AS place
-FROM system.clusters GROUP BY cluster, shard_num HAVING min(errors_count) > 0`,
-    ).catch(() => []);
-    const places = [...new Set([...named, ...failing.map(({ place }) => place)])].join(", ");
-    return `Partial: the rows of shards that do not answer are missing (${places}).`;
   }
 
   async #sendWhole<T>(
@@ -377,7 +348,6 @@ interface Sent<T> {
   readonly rowsRead: number;
   readonly bytesRead: number;
   readonly retries: number;
-  readonly partial?: string;
 }
 
 /** Prefers the error that the server wrote at the end of a broken answer. */
@@ -488,7 +458,7 @@ export function answerOrigin(
   range: TimeRange | undefined,
   answer: Omit<Answer, "table"> & Partial<Pick<Answer, "table">>,
 ): Omit<Origin, "columns" | "reductions" | "notes"> {
-  const { table, rowsRead, bytesRead, seconds, askedAt, retries, partial } = answer;
+  const { table, rowsRead, bytesRead, seconds, askedAt, retries } = answer;
   return {
     sql,
     parameters,
@@ -500,7 +470,6 @@ export function answerOrigin(
     seconds,
     askedAt,
     ...(retries > 0 && { retries }),
-    ...(partial !== undefined && { partial }),
     ...(table !== undefined && table.numRows() <= MOST_ROWS && { answer: { sql, table } }),
   };
 }

@@ -11,8 +11,6 @@ export interface Limits {
   readonly maxMemory: number;
   /** Rows that one question may read; more is refused before anything is read. Default: as many as it takes. */
   readonly maxRowsRead: number;
-  /** True leaves out the rows of a cluster's shards that don't answer, and names those shards. Default false: an error. */
-  readonly partial: boolean;
 }
 
 /** The limits where the notebook gives none. */
@@ -21,7 +19,6 @@ export const DEFAULT_LIMITS: Limits = {
   maxResultRows: 2_000_000,
   maxMemory: 4 * 2 ** 30,
   maxRowsRead: Infinity,
-  partial: false,
 };
 
 /** A setting as it is in force for the server's user, and the values that the user may give it. */
@@ -99,14 +96,10 @@ const FORM: Readonly<Record<string, string>> = {
   cancel_http_readonly_queries_on_client_close: "1",
 };
 
-const SKIP = "skip_unavailable_shards";
-/** Limits that to shards that don't answer; older servers leave out missing tables, too. */
-const SKIP_MODE = "skip_unavailable_shards_mode";
-
 /** The settings that `limitSettings` needs to know. */
 export const SETTING_NAMES: readonly string[] = [
   ...["readonly", "max_memory_usage", "max_execution_time", "max_result_rows"],
-  ...["max_rows_to_read", SKIP_MODE],
+  "max_rows_to_read",
   ...Object.keys(MEANING),
   ...Object.keys(FORM),
 ];
@@ -119,8 +112,6 @@ export interface Limited {
   readonly limits: Limits;
   /** Settings that questions send besides, but not those that learn a table. */
   readonly asking: Readonly<Record<string, string>>;
-  /** Settings that leave out shards that don't answer; undefined if not wanted or not allowed. */
-  readonly partial: Readonly<Record<string, string>> | undefined;
   /** Limits that the user can't have, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -174,7 +165,6 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
     maxSeconds: limit("max_execution_time", limits.maxSeconds, "seconds a question"),
     maxResultRows: limit("max_result_rows", limits.maxResultRows, "rows an answer"),
     maxMemory: limit("max_memory_usage", limits.maxMemory, "bytes of memory a question"),
-    partial: limits.partial,
   };
   if (inForce.get("readonly")?.value === "0") want("readonly", "1");
   for (const [name, values] of Object.entries(MEANING)) {
@@ -201,12 +191,7 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
       "The database's user may change no setting (readonly = 1): probelab's limits hold here, not at the server.",
     );
   }
-  const skips = limits.partial && want(SKIP_MODE, "unavailable") && SKIP in settings;
-  const partial = skips ? { [SKIP]: "1" } : undefined;
-  if (limits.partial && !skips) {
-    notes.push("The database's user can't have shards that don't answer left out (partial).");
-  }
   const asking = most in settings ? { [most]: settings[most] } : {};
   delete settings[most];
-  return { settings, asking, partial, limits: kept, notes };
+  return { settings, asking, limits: kept, notes };
 }

@@ -25,16 +25,13 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ACCESS_DENIED:
     "questions may only read, and only what the database's user is granted, which the sentence before names; ask who runs the database for that SELECT, or leave out what needs it",
   ALL_CONNECTION_TRIES_FAILED:
-    "have the shard started, which the sentence before names, or leave its rows out: connect({ limits: { partial: true } })",
+    "have the shard started, which the sentence before names: an answer without its rows would not be whole",
   DISTRIBUTED_IN_JOIN_SUBQUERY_DENIED:
     "write GLOBAL IN or GLOBAL JOIN, so that the subquery is asked once of all shards",
   UNKNOWN_QUERY_PARAMETER: "give its value in params",
   SYNTAX_ERROR: "check the SQL at that position",
   NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",
 };
-
-/** The code for a shard of which no replica answers. */
-export const SHARD_DOWN = "279";
 
 const FILL =
   'check its name, or where the embedded database is still empty, fill it with "npx probelab sample" or "npx probelab load"';
@@ -80,7 +77,7 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   }
   const { message, code, ...rest } = cause as { type?: string; message?: string; code?: string };
   // The client takes the first word in parentheses for the type: of the SQL, or of each try to connect.
-  const known = { 62: "SYNTAX_ERROR", [SHARD_DOWN]: "ALL_CONNECTION_TRIES_FAILED" }[code ?? ""];
+  const known = { 62: "SYNTAX_ERROR", 279: "ALL_CONNECTION_TRIES_FAILED" }[code ?? ""];
   const type = rest.type === undefined ? undefined : (known ?? rest.type);
   const whole = firstSentence(message ?? String(cause));
   // Of a missing table the server names the nearest of all databases, however far that is.

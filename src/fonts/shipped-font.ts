@@ -13,26 +13,16 @@ const FILES = {
   700: "@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf",
 } as const;
 
-/** Paths of the shipped font, regular and bold, as TTF files. */
-export function fontFiles(): string[] {
-  return [require.resolve(FILES[400]), require.resolve(FILES[700])];
-}
-
-/** The folders in `PROBELAB_FONTS`, separated as in `PATH`; undefined where it isn't set. */
-export function fontFolders(): string[] | undefined {
-  const { PROBELAB_FONTS: folders } = process.env;
-  return folders?.split(delimiter).filter((folder) => folder !== "");
-}
-
 /**
  * The fonts that resvg draws a text with: the shipped one, and where that has not every character,
- * those in `PROBELAB_FONTS` or else of the machine.
+ * those in the folders of `PROBELAB_FONTS` (separated as in `PATH`) or else of the machine.
  */
 export function fontOptions(text: string) {
   const needed = needsOtherFont(text);
-  const fontDirs = fontFolders();
+  const { PROBELAB_FONTS: folders } = process.env;
+  const fontDirs = folders?.split(delimiter).filter((folder) => folder !== "");
   return {
-    fontFiles: fontFiles(),
+    fontFiles: [require.resolve(FILES[400]), require.resolve(FILES[700])],
     ...(needed && fontDirs && { fontDirs }),
     loadSystemFonts: needed && fontDirs === undefined,
     defaultFontFamily: "Arimo",
@@ -51,7 +41,7 @@ export function textWidth(text: string, size: number, weight: FontWeight = 400):
 const INVISIBLE = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Variation_Selector}\ufffd]/u;
 
 /** True where the shipped font has no glyph for one of the characters. */
-export function needsOtherFont(text: string): boolean {
+function needsOtherFont(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
     if (code > 0x7e && !widths(400).has(code) && !INVISIBLE.test(character)) return true;

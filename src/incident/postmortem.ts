@@ -223,7 +223,7 @@ export class Postmortem {
   }
 
   /**
-   * Writes the postmortem as a folder, whole or not at all: `postmortem.md`, `.html` and `.pdf`;
+   * Writes the postmortem as a folder, whole or not at all: `postmortem.md` and `.html`;
    * `charts/` (SVG and PNG), `data/` (the rows of every chart and table, as Parquet and CSV),
    * `queries/` (SQL with its parameters and its answer), `postmortem.json` and `manifest.json` (hashes).
    * `probelab postmortem verify DIR` checks the hashes.

@@ -15,7 +15,6 @@ import { readInstant } from "../time/instant.js";
 import { documentBlocks, utc } from "./document/document.js";
 import { documentHtml } from "./document/html.js";
 import { documentMarkdown } from "./document/markdown.js";
-import { documentPdf } from "./document/pdf.js";
 import type { Draft } from "./record.js";
 import { changeFigure, figureRecord, type Figure, type FigureRecord } from "./figure.js";
 import { MANIFEST, manifestText, verifyPostmortem } from "./manifest.js";
@@ -91,7 +90,6 @@ export async function savePostmortem(
   const blocks = documentBlocks(record, shown, { at: savedAt, missing, end: colophon(record) });
   files.set("postmortem.md", documentMarkdown(blocks));
   files.set("postmortem.html", await documentHtml(record.title, blocks));
-  files.set("postmortem.pdf", await documentPdf(record, blocks));
   files.set("postmortem.json", `${JSON.stringify(record, null, 1)}\n`);
   // Git would change line ends on its way through Windows, and with them the hashes.
   files.set(".gitattributes", "* -text\n");

@@ -129,7 +129,7 @@ ${fromLines(table, conditions)}
 GROUP BY ${raw(groups.join(", "))}
 ORDER BY ${raw(time.sql)}`);
     const action = "follow the logs";
-    const answer = await database.ask({ ...question, action, signal, whole: true });
+    const answer = await database.ask({ ...question, action, signal });
     const fresh: LogLine[] = [];
     for (const row of answer.table.objects() as Record<string, Value>[]) {
       const ms = Number(row["_t"]);

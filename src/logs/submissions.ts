@@ -3,7 +3,6 @@ import type { Database } from "../database/database.js";
 import { parseReportId } from "../measurements/report-id.js";
 import { tableBounds } from "../query/source.js";
 import { and, print, raw, sql } from "../query/sql.js";
-import { partialOf } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { DAY, HOUR } from "../time/span.js";
 import { between, formatRange, type TimeRange } from "../time/time-range.js";
@@ -102,7 +101,6 @@ ORDER BY _t, _report`;
     aq.table(names.map((name) => [name, rows.map((row): Value => row[name])])),
     {
       ...origin,
-      ...partialOf(origin, stored.answer),
       rowsRead: origin.rowsRead + stored.answer.rowsRead,
       bytesRead: origin.bytesRead + stored.answer.bytesRead,
       seconds: origin.seconds + stored.answer.seconds,

@@ -151,7 +151,7 @@ export function readOrigins(bytes: Buffer): Readonly<Record<string, Json>>[] {
   const text = isPng ? "" : bytes.toString("utf8");
   if (!isPng && !/<(svg|html)\b/i.test(text.slice(0, 65_536))) {
     throw new ProbelabError(
-      "it is no SVG, PNG or HTML page, of which origins are read. In a PDF see its attachments, in Parquet the metadata probelab.origin, in a spec usermeta.probelab.",
+      "it is no SVG, PNG or HTML page, of which origins are read. In Parquet see the metadata probelab.origin, in a spec usermeta.probelab.",
     );
   }
   try {

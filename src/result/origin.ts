@@ -29,8 +29,6 @@ export interface Origin {
   readonly askedAt: Date;
   /** Number of repeats after failed connections; missing if there were none. */
   readonly retries?: number;
-  /** A sentence on the shards of a cluster that did not answer and are left out; missing if all did. */
-  readonly partial?: string;
   /**
    * The rows that one SQL gave, before they became these, where they are under 5,000:
    * `probelab postmortem verify --rerun` compares them with those of today.
@@ -42,14 +40,6 @@ export interface Origin {
   readonly reductions: readonly string[];
   /** Other sentences for the reader: an incomplete bucket, an empty answer. */
   readonly notes: readonly string[];
-}
-
-/** The mark of what is put together from these: partial where one of them is. */
-export function partialOf(
-  ...parts: readonly (Pick<Origin, "partial"> | undefined)[]
-): Pick<Origin, "partial"> {
-  const partial = parts.find((part) => part?.partial !== undefined)?.partial;
-  return partial === undefined ? {} : { partial };
 }
 
 /** The meaning of a Result's columns; empty lists for free SQL and rows given by hand. */

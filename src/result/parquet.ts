@@ -1,13 +1,6 @@
-import type { KeyValue, SchemaElement } from "hyparquet";
-import { ByteWriter, ParquetWriter, type ColumnSource } from "hyparquet-writer";
+import { parquetWriteBuffer, type BasicType, type ColumnSource } from "hyparquet-writer";
 import { ProbelabError } from "../base/error.js";
 import { toTaggedJson, type Value } from "./json.js";
-
-/**
- * What a column's values are in JavaScript. `json`: objects, arrays, values of several kinds, or
- * text that is no Unicode, each as tagged JSON; `null`: no value at all.
- */
-type ColumnKind = "time" | "number" | "bigint" | "boolean" | "text" | "json" | "null";
 
 /** Rows of a group: a chart's rows are one group, a million rows are ten. */
 const GROUP_ROWS = 100_000;
@@ -16,9 +9,9 @@ const GROUP_ROWS = 100_000;
  * Rows as a Parquet file (Snappy). Same rows, same bytes.
  *
  * Times are TIMESTAMP in milliseconds, UTC; numbers INT64 where all are whole and safe, else
- * DOUBLE; bigints INT64, UINT64, or text beyond; booleans BOOLEAN; text STRING. Objects, arrays,
- * columns of several kinds and text with lone surrogates are STRING of JSON (`toTaggedJson`).
- * undefined and invalid dates become null, as do the cells that a short row has not.
+ * DOUBLE; bigints INT64, or text beyond; booleans BOOLEAN; text STRING. Objects, arrays, columns of
+ * several kinds and text with lone surrogates are STRING of JSON (`toTaggedJson`). undefined and
+ * invalid dates become null, as do the cells that a short row has not.
  *
  * @param names the columns, of any characters. In the file itself a name that occurs twice gets a
  * number, an empty one is `column`, and what is no Unicode is replaced.
@@ -32,93 +25,42 @@ export function parquet(
   rows: readonly (readonly Value[])[],
   metadata: Readonly<Record<string, string>> = {},
 ): Buffer {
-  const stored = new Set<string>();
-  const schema: SchemaElement[] = [{ name: "root", num_children: names.length }];
-  const columnData: ColumnSource[] = [];
-  names.forEach((name, index) => {
-    const values = rows.map((row) => row[index]);
-    const kind = columnKind(values);
-    const { type, convert = (value) => value, plain = false } = storage(kind, values, name);
-    const column = fileName(name, stored);
-    schema.push({ name: column, repetition_type: "OPTIONAL", ...type });
-    columnData.push({
-      name: column,
-      data: values.map((value) => (isMissing(value) ? null : convert(value))),
-      ...(plain && { encoding: "PLAIN" }),
-    });
+  const taken = new Set<string>();
+  const columnData = names.map((name, index): ColumnSource => {
+    const values = rows.map((row) => (isMissing(row[index]) ? null : row[index]));
+    const { type, convert = (value) => value } = storage(values, name);
+    const data = values.map((value) => (value === null ? null : convert(value)));
+    // The writer's dictionary takes 0 and -0 for one value.
+    return { name: fileName(name, taken), data, type, ...(type === "DOUBLE" && PLAIN) };
   });
-  const kvMetadata: KeyValue[] = Object.entries(metadata).map(([key, value]) => ({ key, value }));
-  const writer = new ByteWriter();
-  const file = new ParquetWriter({ writer, schema, createdBy: "probelab", kvMetadata });
-  void file.write({ columnData, rowGroupSize: GROUP_ROWS });
-  void file.finish();
-  return Buffer.from(writer.getBuffer());
+  const kvMetadata = Object.entries(metadata).map(([key, value]) => ({ key, value }));
+  return Buffer.from(parquetWriteBuffer({ columnData, rowGroupSize: GROUP_ROWS, kvMetadata }));
 }
 
-/** A column's type in Parquet. */
-interface Storage {
-  readonly type: Omit<SchemaElement, "name">;
-  readonly convert?: (value: Value) => unknown;
-  /** True where the writer's dictionary would lose something. */
-  readonly plain?: boolean;
-}
+const PLAIN = { encoding: "PLAIN" } as const;
 
-const TEXT = {
-  type: "BYTE_ARRAY",
-  converted_type: "UTF8",
-  logical_type: { type: "STRING" },
-} as const;
-
-function storage(kind: ColumnKind, values: readonly Value[], name: string): Storage {
-  switch (kind) {
-    case "time":
-      return {
-        type: {
-          type: "INT64",
-          converted_type: "TIMESTAMP_MILLIS",
-          logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
-        },
-      };
-    case "boolean":
-      return { type: { type: "BOOLEAN" } };
-    case "number": {
-      const numbers = values.filter((value) => typeof value === "number");
-      // The writer's dictionary takes 0 and -0 for one value.
-      if (numbers.some((value) => Object.is(value, -0))) {
-        return { type: { type: "DOUBLE" }, plain: true };
-      }
-      return numbers.every(Number.isSafeInteger)
-        ? { type: { type: "INT64" }, convert: (value) => BigInt(value as number) }
-        : { type: { type: "DOUBLE" } };
-    }
-    case "bigint": {
-      const fits = (low: bigint, high: bigint): boolean =>
-        values.every((value) => typeof value !== "bigint" || (value >= low && value <= high));
-      if (fits(-(2n ** 63n), 2n ** 63n - 1n)) return { type: { type: "INT64" } };
-      // The writer spells the logical type INTEGER so that Thrift readers refuse the file.
-      return fits(0n, 2n ** 64n - 1n)
-        ? { type: { type: "INT64", converted_type: "UINT_64" } }
-        : { type: TEXT, convert: String };
-    }
-    case "json":
-      return { type: TEXT, convert: (value) => jsonOf(value, name) };
-    default:
-      return { type: TEXT };
+/** The type of a column in Parquet; a column without a value is text. */
+function storage(values: readonly Value[], name: string): Storage {
+  const known = values.filter((value) => value !== null);
+  const all = (fits: (value: Value) => boolean) => known.length > 0 && known.every(fits);
+  if (all((value) => value instanceof Date)) return { type: "TIMESTAMP" };
+  if (all((value) => typeof value === "boolean")) return { type: "BOOLEAN" };
+  if (all((value) => Number.isSafeInteger(value) && !Object.is(value, -0))) {
+    return { type: "INT64", convert: (value) => BigInt(value as number) };
   }
+  if (all((value) => typeof value === "number")) return { type: "DOUBLE" };
+  if (all((value) => typeof value === "bigint")) {
+    const fits = all((value) => BigInt.asIntN(64, value as bigint) === value);
+    return fits ? { type: "INT64" } : { type: "STRING", convert: String };
+  }
+  const isText = (value: Value) => typeof value === "string" && !/\p{Surrogate}/u.test(value);
+  if (known.every(isText)) return { type: "STRING" };
+  return { type: "STRING", convert: (value) => jsonOf(value, name) };
 }
 
-/** The kind that holds every value of a column as it is; null, undefined and invalid dates fit all. */
-function columnKind(values: readonly Value[]): ColumnKind {
-  const kinds = new Set(values.filter((value) => !isMissing(value)).map(kindOf));
-  const [first = "null"] = kinds;
-  return kinds.size > 1 ? "json" : first;
-}
-
-function kindOf(value: Value): ColumnKind {
-  if (value instanceof Date) return "time";
-  const type = typeof value;
-  if (type === "string") return /\p{Surrogate}/u.test(value as string) ? "json" : "text";
-  return type === "number" || type === "bigint" || type === "boolean" ? type : "json";
+interface Storage {
+  readonly type: BasicType;
+  readonly convert?: (value: Value) => unknown;
 }
 
 /** True for what Parquet's null stands for. */

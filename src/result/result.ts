@@ -41,9 +41,7 @@ export class Result<out Row extends object = Record<string, Value>> {
 
   constructor(table: ColumnTable, origin: Origin) {
     this.table = table;
-    const { partial, reductions } = origin;
-    const isMissing = partial !== undefined && !reductions.includes(partial);
-    this.origin = isMissing ? { ...origin, reductions: [partial, ...reductions] } : origin;
+    this.origin = origin;
     // Arquero hands parameters on to every table that it makes of this one: the first Result is its owner.
     if (ownerIn(table)?.table !== table) table.params({ [OWNER]: { table, result: this } });
   }

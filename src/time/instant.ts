@@ -1,11 +1,8 @@
 import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
 
-// Date, time, offset and annotations of RFC 9557, in the extended and the basic form.
-const SHAPE =
-  /^(?:[+-]\d{6}|\d{4})-?\d\d-?\d\d(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?(?<offset>Z|[+-]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?)?)?(?<annotations>(?:\[[^\]]*\])*)$/i;
-
-// Annotations with an equals sign give the calendar and the like, which change no instant.
+/** A zone in brackets; an annotation with an equals sign gives the calendar, which changes no instant. */
 const ZONE = /\[!?([^\]=]+)\]/;
 
 /**
@@ -22,41 +19,26 @@ const ZONE = /\[!?([^\]=]+)\]/;
 export function readInstant(value: unknown, timeZone: string, role: string): Date {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
   const text = typeof value === "string" ? value.trim() : "";
-  const parts: { offset?: string; annotations?: string } = SHAPE.exec(text)?.groups ?? {};
-  const { offset, annotations = "" } = parts;
-  const zone = ZONE.exec(annotations)?.[1];
-  const zoned = (how: "reject" | "ignore") =>
-    Temporal.ZonedDateTime.from(text, { offset: how }).epochMilliseconds;
-  let remedy = `pass a Date or a text such as "2026-05-01" or "2026-05-01T12:00:00Z".`;
-  try {
-    if (!SHAPE.test(text)) throw new RangeError("no time");
-    // Each of the three refuses what it would have to ignore, but for an offset in a PlainDateTime.
-    if (zone !== undefined) return new Date(zoned("reject"));
-    return new Date(
-      offset === undefined
-        ? Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
-        : Temporal.Instant.from(text).epochMilliseconds,
-    );
-  } catch {
-    if (zone !== undefined && offset !== undefined && isTime(() => zoned("ignore"))) {
-      remedy = `clocks of ${zone} don't show that time with the offset ${offset}; leave out or correct one of the two.`;
+  const zone = ZONE.exec(text)?.[1];
+  const readers =
+    zone === undefined
+      ? [
+          () => Temporal.Instant.from(text),
+          () => Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone),
+        ]
+      : [() => Temporal.ZonedDateTime.from(text)];
+  for (const read of readers) {
+    try {
+      return new Date(read().epochMilliseconds);
+    } catch {
+      // The next one may read it.
     }
   }
-  throw new ProbelabError(`Can't read ${shown(value)} as the ${role}: ${remedy}`);
-}
-
-function isTime(read: () => number): boolean {
-  try {
-    return Number.isFinite(read());
-  } catch {
-    return false;
-  }
-}
-
-function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (value instanceof Date) return "an invalid Date";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "function") return "a function";
-  return typeof value === "object" && value !== null ? "an object" : String(value);
+  const remedy =
+    zone === undefined
+      ? ""
+      : `; the clocks of ${zone} must know it, with the offset that they show then`;
+  throw new ProbelabError(
+    `Can't read ${shownValue(value)} as the ${role}: pass a Date or a text such as "2026-05-01" or "2026-05-01T12:00:00Z"${remedy}.`,
+  );
 }

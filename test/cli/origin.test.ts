@@ -57,7 +57,7 @@ describe("readOrigins(bytes)", () => {
     text(Buffer.concat([Buffer.from("probelab\0\x01\0\0\0", "latin1"), data]));
   test.each<[string, string | Buffer, RegExp]>([
     ["an empty file", "", /no SVG, PNG or HTML page/],
-    ["a PDF", "%PDF-1.7\n", /In a PDF see its attachments/],
+    ["Parquet", "PAR1\n", /In Parquet see the metadata/],
     ["a page whose origin is null", page(null), /no origin in it/],
     ["deep JSON", page([]).replace("[]", "[".repeat(1e5) + "]".repeat(1e5)), /isn't a record/],
     [

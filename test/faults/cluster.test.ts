@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { between, chart, connect, explain, type Limits } from "../../src/index.js";
+import { between, connect, type Limits } from "../../src/index.js";
 import { Database } from "../../src/database/database.js";
 import { parseSource } from "../../src/database/source.js";
 import { startCluster, type Cluster } from "../support/cluster.js";
@@ -204,57 +204,12 @@ describe("a shard that is down", () => {
     const url = user === "default" ? first.url : first.as(user);
     await using lab = await connect({ measurements: url });
     const told = new RegExp(
-      `Connection refused.*${down}.*ALL_CONNECTION_TRIES_FAILED, code 279\\)\\. Remedy: have the shard started.*partial: true`,
+      `Connection refused.*${down}.*ALL_CONNECTION_TRIES_FAILED, code 279\\)\\. Remedy: have the shard started`,
     );
     await expect(lab.measurements.counts({ range })).rejects.toThrow(told);
     await expect(
       lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range }),
     ).rejects.toThrow(told);
-  });
-
-  const limits = { partial: true };
-  const missing = () => `Partial: the rows of shards that do not answer are missing (${down}).`;
-
-  it("is left out where that is asked for, and every answer and chart says so", async () => {
-    await using lab = await connect({ measurements: first.url, limits });
-    const held = await first.admin.query({
-      query: `SELECT toUInt32(count()) AS n FROM fastpath WHERE software_version IN ('3.1', '3.2')`,
-      clickhouse_settings: { skip_unavailable_shards: 1 },
-      format: "JSONEachRow",
-    });
-    const where = { software_version: ["3.1", "3.2"] };
-    const counts = await lab.measurements.counts({ range, every: "all", where });
-    expect(counts.rows()).toEqual([{ measurements: (await held.json<{ n: number }>())[0]!.n }]);
-    const days = {
-      before: between("2026-05-01", "2026-05-01T12:00"),
-      after: between("2026-05-01T12:00", "2026-05-02"),
-    };
-    for (const result of [
-      counts,
-      await lab.runs.summary({ range }),
-      await lab.measurements.explore({ range, by: "probe_asn" }),
-      await lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range }),
-      (await explain(lab.measurements, days)).result,
-      (await lab.measurements.counts({ range, every: "hour" })).filter(
-        (row) => row.measurements > 0,
-      ),
-    ]) {
-      expect(result.origin.reductions).toContain(missing());
-    }
-    const drawn = chart.line(await lab.measurements.counts({ range, every: "hour" }));
-    expect(await drawn.svg()).toContain(down);
-  });
-
-  it("may not be left out by a user who may set nothing, and never in a snapshot", async () => {
-    await using restricted = await connect({ measurements: first.as("ro1"), limits });
-    await expect(restricted.measurements.counts({ range })).rejects.toThrow(down);
-    await using database = await open(first.as("ro1"), limits);
-    expect(database.notes).toContain(
-      "The database's user can't have shards that don't answer left out (partial).",
-    );
-    await using lab = await open(first.url, limits);
-    const question = { sql: "SELECT * FROM fastpath", parameters: {}, action: "copy" };
-    await expect(lab.native(question)).rejects.toThrow(down);
   });
 });
 

@@ -264,12 +264,12 @@ function textsOf(left: unknown): string[] {
   ];
 }
 
-/** The streams of a PDF and the chunks of a picture that are packed, and what Parquet holds of its origin. */
+/** The chunks of a picture that are packed, and what Parquet holds of its origin. */
 function unpacked(bytes: Buffer): string[] {
   const head = bytes.toString("latin1", 0, 4);
   if (head === "PAR1")
     return [JSON.stringify(parquetMetadata(new Uint8Array(bytes).buffer).key_value_metadata)];
-  if (head !== "%PDF" && head !== "\x89PNG") return [];
+  if (head !== "\x89PNG") return [];
   const found: string[] = [];
   for (let at = bytes.indexOf(0x78); at >= 0; at = bytes.indexOf(0x78, at + 1)) {
     if (bytes.readUInt16BE(Math.min(at, bytes.length - 2)) % 31 !== 0) continue;

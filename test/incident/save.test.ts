@@ -50,7 +50,6 @@ describe("report.save(folder)", () => {
       "postmortem.html",
       "postmortem.json",
       "postmortem.md",
-      "postmortem.pdf",
     ]);
     expect(found.filter((path) => path.startsWith("queries/"))).toHaveLength(4);
     const manifest = JSON.parse(read(kept, "manifest.json")) as {

@@ -21,7 +21,7 @@ test("ClickHouse reads parquet(names, rows) with natural types and the same valu
     ["runs", "Nullable(Int64)"],
     ["q50", "Nullable(Float64)"],
     ["id", "Nullable(Int64)"],
-    ["large", "Nullable(UInt64)"],
+    ["large", "Nullable(String)"],
     ["ok", "Nullable(Bool)"],
     ["version", "Nullable(String)"],
     ["tags", "Nullable(String)"],

@@ -10,7 +10,6 @@ const KINDS: readonly fc.Arbitrary<Value>[] = [
   fc.oneof(fc.double(), fc.constantFrom(0, -0, NaN, Infinity, 5e-324, 2 ** 53)),
   fc.maxSafeInteger(),
   fc.bigInt({ min: 2n ** 60n, max: 2n ** 63n - 1n }),
-  fc.bigInt({ min: 2n ** 63n, max: 2n ** 64n - 1n }),
   fc.boolean(),
   fc.string({ unit: "grapheme", maxLength: 12 }).filter((text) => !/^[[{]/.test(text)),
   fc.constantFrom({}, { a: [1, null, { b: new Date(0) }] }, [NaN, 1n], new Map([["a", 1]])),
@@ -57,14 +56,13 @@ describe("parquet(names, rows)", () => {
   });
 
   test("gives each kind Parquet's own type", () => {
-    const row = [new Date(0), 1, 1.5, 1n, 2n ** 63n, 2n ** 64n, true, "a", [1], null];
-    const { schema } = parquetMetadata(parquet([..."abcdefghij"], [row]));
+    const row = [new Date(0), 1, 1.5, 1n, 2n ** 63n, true, "a", [1], null];
+    const { schema } = parquetMetadata(parquet([..."abcdefghi"], [row]));
     expect(schema.slice(1).map((column) => [column.type, column.converted_type])).toEqual([
       ["INT64", "TIMESTAMP_MILLIS"],
       ["INT64", undefined],
       ["DOUBLE", undefined],
       ["INT64", undefined],
-      ["INT64", "UINT_64"],
       ["BYTE_ARRAY", "UTF8"],
       ["BOOLEAN", undefined],
       ["BYTE_ARRAY", "UTF8"],

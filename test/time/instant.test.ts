@@ -48,18 +48,11 @@ describe("readInstant reads", () => {
 
 describe("readInstant refuses", () => {
   test.each([
-    ["2026-11-02T09:00+02:00[Europe/Berlin]", "+02:00", "Europe/Berlin"],
-    ["2026-11-02T09:00+00:00[!Europe/Berlin]", "+00:00", "Europe/Berlin"],
-    // Clocks skip it.
-    ["2026-03-29T02:30+01:00[Europe/Berlin]", "+01:00", "Europe/Berlin"],
-    ["2026-11-02T09:00+02:00[+05:30]", "+02:00", "+05:30"],
-  ])("%s: the offset contradicts the zone", (text, offset, zone) => {
-    expect(() => read(text)).toThrow(
-      `Can't read ${JSON.stringify(text)} as the time of a test: clocks of ${zone} don't show that time with the offset ${offset}; leave out or correct one of the two.`,
-    );
-  });
-
-  test.each([
+    // The offset contradicts the zone, or its clocks skip that time.
+    "2026-11-02T09:00+02:00[Europe/Berlin]",
+    "2026-11-02T09:00+00:00[!Europe/Berlin]",
+    "2026-03-29T02:30+01:00[Europe/Berlin]",
+    "2026-11-02T09:00+02:00[+05:30]",
     "yesterday",
     "",
     "2026-02-30",

@@ -6,7 +6,6 @@ import type { DimensionColumn, MeasureColumn } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { heading, label } from "../../render/label.js";
 import { BAR } from "../bar.js";
-import { foldMeasures } from "../work-table.js";
 import type { ChartKind } from "../frame.js";
 import type { DrawOptions, FindingRow } from "../options.js";
 
@@ -128,14 +127,47 @@ export function differenceText(value: number, unit: string): string {
   return `${sign}${amount(short, unit).replace(" %", " pp")}`;
 }
 
-/** `lab.funnel`: the reports at each step, now and the week before. */
+/** `lab.funnel`: the reports at each step, now and the week before, and what came through. */
 export function steps(result: Result): Figure {
-  const both = { x: "step", y: ["now", "before"], yLabel: "Reports" };
-  const { result: drawn, options } = foldMeasures(result, BAR, both);
+  const [now, before] = [labelOf(result, "now"), labelOf(result, "before")];
+  const rows = result.rows().flatMap((row) => [
+    { row, when: now, reports: row["now"], passed: row["passed"] },
+    { row, when: before, reports: row["before"], passed: row["passed_before"] },
+  ]);
+  const names = rows.map(({ row }) => label(row["step"]));
+  const columns = {
+    step: names,
+    when: rows.map(({ when }) => when),
+    reports: rows.map(({ reports }) => numberOf(reports)),
+    // What the first step let through isn't known: it is compared with the week before.
+    figures: rows.map(({ reports, passed }, at) => {
+      const [count, part] = [numberOf(reports), numberOf(passed)];
+      if (count === null) return "unknown";
+      const through =
+        part === null || names[at] === "check-in" ? "" : ` (${percent(part)} came through)`;
+      return `${amount(count, "")}${through}`;
+    }),
+  };
   return {
-    result: drawn,
+    result: madeResult(
+      result,
+      columns,
+      [
+        { name: "step", order: names, ordered: true },
+        { name: "when", order: [now, before], other: before },
+      ],
+      [{ name: "reports", label: "Reports", unit: "" }],
+    ),
     kind: BAR,
-    options: { ...options, stack: false, horizontal: true, sort: "given" },
+    options: {
+      x: "step",
+      y: "reports",
+      color: "when",
+      stack: false,
+      horizontal: true,
+      beside: ["figures"],
+      text: "figures",
+    },
     title: "Reports from check-in to storage",
     remarks: [],
   };
@@ -143,8 +175,6 @@ export function steps(result: Result): Figure {
 
 /** `lab.release`: the change of each measure, as a share of what the version before had. */
 export function releaseMeasures(result: Result): Figure {
-  const name = (of: string) =>
-    result.origin.columns.measures.find(({ name }) => name === of)?.label;
   return {
     result,
     kind: BAR,
@@ -158,9 +188,13 @@ export function releaseMeasures(result: Result): Figure {
       height: 160,
       width: 560,
     },
-    title: `${name("after")} compared with ${name("before")}`,
+    title: `${labelOf(result, "after")} compared with ${labelOf(result, "before")}`,
     remarks: [],
   };
+}
+
+function labelOf({ origin }: Result, measure: string): string {
+  return origin.columns.measures.find(({ name }) => name === measure)?.label ?? measure;
 }
 
 /** A Result of these columns, with the origin of another. */
