@@ -3,12 +3,12 @@ import { ProbelabError } from "../base/error.js";
 import { median } from "../base/statistics.js";
 import { counted, grouped } from "../base/text.js";
 import type { Result } from "../result/result.js";
+import { offsetAt } from "../time/bucket.js";
 import { readInstant } from "../time/instant.js";
 import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { offsetAt } from "../time/wall-clock.js";
 import type { Finding } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
