@@ -304,7 +304,7 @@ const LEVEL = 0.025;
 /** Buckets of the latest windows; so many of them in a row below the interval are no chance. */
 const WINDOWS = [1, 2, 3, 6, 12, 24, 48, 96];
 const LASTING = 4;
-/** Fewer windows of the past give no quantile: three times the farthest of their errors stands for it. */
+/** Fewer windows of the past give no quantile: three times the range of their errors stands for it. */
 const FEWEST_WINDOWS = 30;
 const FEWEST_ERRORS = 8;
 /** Of a complete stop, whose logarithm has no bound. */
@@ -351,14 +351,11 @@ export function recovery(
       errors.push(error(at, length, at + length - away));
     }
     if (errors.length < FEWEST_ERRORS) return [-Infinity, Infinity];
-    if (errors.length < FEWEST_WINDOWS) {
-      const mean = errors.reduce((sum, each) => sum + each, 0) / errors.length;
-      const most = Math.max(...errors.map((each) => Math.abs(each - mean)));
-      return [mean - 3 * most, mean + 3 * most];
-    }
     errors.sort((a, b) => a - b);
     const low = Math.floor(LEVEL * errors.length);
-    return [errors[low]!, errors[errors.length - 1 - low]!];
+    const [least, most] = [errors[low]!, errors[errors.length - 1 - low]!];
+    const spare = errors.length < FEWEST_WINDOWS ? most - least : 0;
+    return [least - spare, most + spare];
   };
   // What had no rows before the drop, such as a release that came with it, has no usual level.
   if (drop.from < 4 * week || came!(drop.from - week, drop.from) === 0) return UNSURE;

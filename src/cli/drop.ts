@@ -35,16 +35,6 @@ export const dropCommand = answering(
       ...[line(kind as string, 20), at(t), at(until)],
       ...[whole(observed), whole(expected), percent(Number(change))],
     ]);
-    const causes = (why?.found ? why.causes : []).map((cause) => [
-      line(
-        Object.entries(cause.where)
-          .map(([name, value]) => `${name} ${String(value)}`)
-          .join(", ") || "all rows alike",
-        60,
-      ),
-      ...[cause.before, cause.after, cause.change].map(whole),
-      cause.part === null ? "" : percent(cause.part),
-    ]);
     return {
       finding,
       code: EXIT_CODES[state],
@@ -56,7 +46,6 @@ export const dropCommand = answering(
         verdict,
         wrapped(sentence.slice(verdict.length).trim()),
         textTable(["alarm", "from", "to", "came", "expected", "change"], drops, 3),
-        textTable(["of", "week before", "then", "change", "part"], causes),
         wrapped(notes.join("\n")),
       ],
     };
