@@ -16,15 +16,6 @@ import { submissions, type SubmissionRow } from "./submissions.js";
 
 type Every = Bucket | "auto" | "all";
 
-/** A found line; `priority` and `host` where the table has them. */
-type FoundLine = {
-  t: Date;
-  identifier: string | null;
-  priority?: string | null;
-  host?: string | null;
-  message: string | null;
-};
-
 type BurstRow = {
   t: Date;
   identifier: string | null;
@@ -53,7 +44,7 @@ export interface Logs {
    * await lab.logs.search({ range: last("1 hour"), identifier: "test-helper", contains: "timed out", limit: 10 });
    * await lab.logs.search({ range: last("1 day"), priority: "err", mask: true });
    */
-  search(options: SearchOptions): Promise<Result<FoundLine>>;
+  search(options: SearchOptions): Promise<Result<LogLine>>;
   /**
    * Counts messages: columns `t` (start of the bucket), the fields of `by`, `messages`, and
    * `per_minute` of the minutes that the range covers. A bucket without messages is a zero.

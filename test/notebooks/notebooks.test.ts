@@ -129,3 +129,33 @@ it("incoming-measurements.ipynb finds the reports that were accepted and are not
   expect(Date.parse(found?.[4] ?? "")).toBeLessThan(begins + (Number(minutes) + 1) * 60_000);
   expect(found?.[5]).toBe("0");
 }, 300_000);
+
+it("test-helpers.ipynb finds the helper that fails more and the hasty rotation", async () => {
+  const failing = await sample.truth("test-helper-fails-more");
+  const hasty = await sample.truth("test-helpers-rotated-too-quickly");
+  const [, helper, percent] = /of (\S+) from \S+ % to (\S+) %/.exec(failing.changes) ?? [];
+  const texts = await sample.run("test-helpers");
+  const alert = texts.find((text) => text.includes("fails more than the rest")) ?? "";
+  expect(alert.match(/Test helper \S+ fails/g)).toEqual([`Test helper ${helper} fails`]);
+  // A good part of the three weeks lies before the fault.
+  const rate = Number(/rest: (\S+) %/.exec(alert)?.[1]);
+  expect(rate).toBeGreaterThan(2);
+  expect(rate).toBeLessThan(Number(percent));
+  const findings = texts.find((text) => text.includes("Next to rotate")) ?? "";
+  const at = new Date(hasty.begins).toISOString().slice(0, 16).replace("T", " ");
+  expect(findings).toContain(`began to drain at ${at}`);
+  expect(findings).toContain(`${/^\d+ minutes/.exec(hasty.changes)?.[0]} after the rotation`);
+  expect(findings.match(/too close for DNS/g)).toHaveLength(1);
+  expect(findings).toContain("staggered by 7 ± 3 days");
+}, 300_000);
+
+it("test-lists.ipynb finds the list that was replaced, and says that its lists are made up", async () => {
+  const { changes } = await sample.truth("test-list-replaced");
+  const [, urls, country, poll] = /^(\d+) of the first 100 URLs of (\w\w) at poll (\d+)$/.exec(changes) ?? [];
+  const text = (await sample.run("test-lists")).join("\n");
+  const found = [...text.matchAll(/(\w\w), poll (\d+): churn [\d.]+ %, (\d+) URLs in/g)];
+  expect(found.map(([, where, when]) => [where, when])).toEqual([[country, poll]]);
+  // The one that changes at every poll may be among them.
+  expect([0, 1]).toContain(Number(found[0]?.[3]) - Number(urls));
+  expect(text).toContain("Made-up lists of the sample service");
+}, 300_000);
