@@ -51,7 +51,7 @@ export const logsCommand = new Command("logs")
     const since = new Date(Math.max(Date.now() - LATENESS_MS, +asked.start + 1));
     const range = flags.follow && asked.end > since ? { ...asked, end: since } : asked;
     const found = await lab.logs.search({ range, ...filter, limit: flags.limit });
-    const newest = found.rows().toReversed();
+    const newest = (found.rows() as LogLine[]).toReversed();
     for (const message of newest) print(message, flags);
     const { notes, reductions } = found.origin;
     // Why there is none isn't said before the first comes.

@@ -16,6 +16,9 @@ import { submissions, type SubmissionRow } from "./submissions.js";
 
 type Every = Bucket | "auto" | "all";
 
+/** A found line; the message is null where the table holds NULL. */
+type FoundLine = Omit<LogLine, "message"> & { readonly message: string | null };
+
 type BurstRow = {
   t: Date;
   identifier: string | null;
@@ -44,7 +47,7 @@ export interface Logs {
    * await lab.logs.search({ range: last("1 hour"), identifier: "test-helper", contains: "timed out", limit: 10 });
    * await lab.logs.search({ range: last("1 day"), priority: "err", mask: true });
    */
-  search(options: SearchOptions): Promise<Result<LogLine>>;
+  search(options: SearchOptions): Promise<Result<FoundLine>>;
   /**
    * Counts messages: columns `t` (start of the bucket), the fields of `by`, `messages`, and
    * `per_minute` of the minutes that the range covers. A bucket without messages is a zero.
