@@ -2,7 +2,7 @@ import { CONFIDENCES } from "../query/wilson.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
-import { cuboidsOf, leavesBy, leavesOf, sumOver, without, type Cuboid } from "./cuboids.js";
+import { cuboidsOf, leavesBy, leavesOf, marked, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Found } from "./search.js";
 import { rateCauses } from "./rate-causes.js";
 import {
@@ -181,15 +181,13 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     },
     cuboids,
   );
-  const out = new Uint8Array(cells.before.length);
-  for (const { leaves } of found.causes) for (const leaf of leaves) out[leaf] = 1;
-  const users = usersOf(cells, out, found.ordinary, found.variance);
+  const all = marked(cells.before.length, found.causes);
+  const users = usersOf(cells, all, found.ordinary, found.variance);
   const told = merged(cells, found.causes, users).filter(({ dimensions, leaves }) => {
     const { groups } = cuboids.find((one) => one.dimensions.join() === dimensions.join())!;
     return !users.known || users.against(leaves) > priceOf(cuboids.length, groups);
   });
-  out.fill(0);
-  for (const { leaves } of told) for (const leaf of leaves) out[leaf] = 1;
+  const out = marked(cells.before.length, told);
   const expected = upgrade(cells, counted, out)(cells.before).slice();
   const variance = users.variance.map((own, leaf) => {
     const rows = cells.before[leaf]! * ratio + cells.after[leaf]!;
