@@ -6,7 +6,7 @@ import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { bucketNoun } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
-import { offsetAt } from "../time/wall-clock.js";
+import { offsetAt } from "../time/bucket.js";
 import type { Finding } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";

@@ -1,13 +1,14 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { counted, grouped, textOf } from "../base/text.js";
-import { reduceForChart } from "../downsample/reduce-for-chart.js";
+import { reduceLineChart } from "../downsample/reduce-line-chart.js";
 import { seriesCodes } from "../downsample/series.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
 import { formatInstantIso, label } from "../render/label.js";
+import { coarserBuckets } from "./coarser.js";
 import { takes, type DrawOptions } from "./options.js";
 import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
@@ -77,15 +78,11 @@ export function drawRows(
   const shared = sharedPlaces(work.result, roles, kind, work.series);
   const values = work.series === undefined ? [] : work.result.column(work.series);
   const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values.map(valueKey)).size || 1);
-  const reduced = reduceForChart(work.result, {
-    mark: kind.name === "heatmap" || kind.name === "histogram" ? "bar" : kind.name,
-    x: roles.x,
-    y: roles.y,
-    ...(work.series !== undefined && { series: work.series }),
-    width: options.width ?? 1000,
-    maxRows: most - spare,
-    yType: options.yType ?? "linear",
-  });
+  const line = { x: roles.x, y: roles.y, series: work.series, yType: options.yType };
+  const reduced =
+    kind.name === "line"
+      ? reduceLineChart(work.result, { ...line, width: options.width ?? 1000 }, most - spare)
+      : coarserBuckets(work, roles, kind, most - spare);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
       `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,

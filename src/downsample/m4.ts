@@ -43,34 +43,16 @@ export function columnOf(x: number, axis: PixelAxis): number {
  * x at the very end of the axis.
  *
  * @param x ascending, finite; y is as long.
- * @param innerGaps true keeps gaps inside a column, too, where they can be seen (the values before
- *   and after have no height in common), and of a gap over several columns one row only.
- * @returns row numbers, ascending: at most 4 a column, 6 where the line has gaps, more with `innerGaps`.
+ * @returns row numbers, ascending: at most 4 a column, 6 where the line has gaps.
  */
-export function m4(
-  x: Float64Array,
-  y: Float64Array,
-  axis: PixelAxis,
-  innerGaps = false,
-): Int32Array {
-  let rows: Int32Array = new Int32Array(Math.min(x.length, 6 * (axis.columns + 1)));
+export function m4(x: Float64Array, y: Float64Array, axis: PixelAxis): Int32Array {
+  const rows = new Int32Array(Math.min(x.length, 6 * (axis.columns + 1)));
   const found = noExtremes();
   let size = 0;
   for (let from = 0, guess = 1; from < x.length;) {
     const to = nextColumn(x, from, axis, guess);
     findExtremes(y, from, to, found);
-    const { first, last, firstGap, lastGap } = found;
-    if (innerGaps && firstGap >= 0 && first >= 0 && lastGap > first && firstGap < last) {
-      const room = size + 2 * (to - from) + 6 * (axis.columns + 1);
-      if (rows.length < room) {
-        const larger = new Int32Array(room);
-        larger.set(rows);
-        rows = larger;
-      }
-      size = keepStretches(y, from, to, rows, size);
-    } else if (!innerGaps || first >= 0 || size === 0 || Number.isFinite(y[rows[size - 1]!]!)) {
-      size = keepExtremes(found, rows, size);
-    }
+    size = keepExtremes(found, rows, size);
     guess = to - from;
     from = to;
   }
@@ -156,47 +138,6 @@ function keepExtremes(found: Extremes, rows: Int32Array, start: number): number 
   if (late > first && late < last && late > early) rows[size++] = late;
   if (last > first) rows[size++] = last;
   if (lastGap > last) rows[size++] = lastGap;
-  return size;
-}
-
-/** The same for a column with gaps inside: the extremes of each stretch that a visible gap ends. */
-function keepStretches(
-  y: Float64Array,
-  from: number,
-  to: number,
-  rows: Int32Array,
-  start: number,
-): number {
-  const pending = noExtremes();
-  const stretch = noExtremes();
-  let size = start;
-  let gap = -1;
-  for (let i = from; i < to;) {
-    if (!Number.isFinite(y[i]!)) {
-      if (gap < 0) gap = i;
-      i++;
-      continue;
-    }
-    let end = i + 1;
-    while (end < to && Number.isFinite(y[end]!)) end++;
-    findExtremes(y, i, end, stretch);
-    const seen =
-      pending.first >= 0 &&
-      (y[stretch.lowest]! > y[pending.highest]! || y[stretch.highest]! < y[pending.lowest]!);
-    if (pending.first < 0 || seen) {
-      if (seen) size = keepExtremes(pending, rows, size);
-      if (gap >= 0) rows[size++] = gap;
-      Object.assign(pending, stretch);
-    } else {
-      if (y[stretch.lowest]! < y[pending.lowest]!) pending.lowest = stretch.lowest;
-      if (y[stretch.highest]! > y[pending.highest]!) pending.highest = stretch.highest;
-      pending.last = stretch.last;
-    }
-    gap = -1;
-    i = end;
-  }
-  size = keepExtremes(pending, rows, size);
-  if (gap >= 0) rows[size++] = gap;
   return size;
 }
 

@@ -6,18 +6,35 @@ import type { Result } from "../result/result.js";
 import { bucketStart, nextBucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
-import type { ChartPlan, Reduced } from "./chart-plan.js";
 import { reduceLines } from "./reduce-lines.js";
 import { extent, heightColumn, numericColumn, splitSeries, type SeriesRows } from "./series.js";
 
-/** Missing buckets become rows: else a line would run straight through a week of none. */
-export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number): Reduced {
+/** The columns of a line, and its length in pixels. */
+export interface LinePlan {
+  readonly x: string;
+  readonly y: string;
+  /** Column whose values are the series; without it there is one. */
+  readonly series: string | undefined;
+  readonly width: number;
+  /** Default linear. A log scale draws only values above zero. */
+  readonly yType: "linear" | "log" | undefined;
+}
+
+/**
+ * The rows that draw the lines of a Result, and what was done to them. Missing buckets become rows: else
+ * a line would run straight through a week of none.
+ */
+export function reduceLineChart(
+  result: Result,
+  plan: LinePlan,
+  maxRows: number,
+): { readonly result: Result; readonly sentences: readonly string[] } {
   const { table, origin } = result;
   const { time, measures } = origin.columns;
   const missing = measures.find(({ name }) => name === plan.y)?.missing;
   const { range } = origin;
   const fills = time?.name === plan.x && missing !== undefined && range !== undefined;
-  const unchanged: Reduced = { table, sentences: [], result };
+  const unchanged = { sentences: [], result };
   if (!fills && table.numRows() <= maxRows) return unchanged;
   const x = numericColumn(table, plan.x);
   const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yType));
@@ -29,14 +46,13 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   if (table.numRows() + added <= maxRows) {
     if (added === 0) return unchanged;
     const whole = drawnTable(table, plan, x.dates, series);
-    return { table: whole, sentences: [], result: result.with(whole, { columns: origin.columns }) };
+    return { sentences: [], result: result.with(whole, origin) };
   }
   const [start, end] = extent(series);
   const line = reduceLines(series, { start, end, width: plan.width }, maxRows);
   const reduced = drawnTable(table, plan, x.dates, series, line.kept);
   const sentences = [lineSentence(table.numRows(), reduced.numRows(), line.slices, plan.width)];
-  const reductions = [...origin.reductions, ...sentences];
-  return { table: reduced, sentences, result: result.with(reduced, { reductions }) };
+  return { sentences, result: result.with(reduced, origin) };
 }
 
 /** Says how the rows of a line were reduced. */
@@ -91,7 +107,7 @@ export function fillMissing(
 /** The rows at the `kept` places of their series, or all, and those of missing buckets, in the table's order. */
 function drawnTable(
   table: ColumnTable,
-  plan: ChartPlan,
+  plan: LinePlan,
   dates: boolean,
   series: readonly SeriesRows[],
   kept?: readonly Int32Array[],

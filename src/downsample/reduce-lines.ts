@@ -16,7 +16,7 @@ export interface LineAxis {
 export interface ReducedLines {
   /** For each series, the kept places in its rows, ascending. */
   readonly kept: readonly Int32Array[];
-  /** Equal slices of the axis; at least as many as it has pixels where the picture is the same as with all rows (without anti-aliasing). */
+  /** Equal slices of the axis; at least as many as it has pixels where the picture is that of all rows (without anti-aliasing, but for gaps within a column). */
   readonly slices: number;
 }
 
@@ -25,8 +25,8 @@ const FINEST = 4;
 
 /**
  * Reduces lines to the first, last, lowest and highest row of each pixel column (M4), with which the
- * picture is the same as with all rows; where these are more than `maxRows`, to those of as many wider
- * slices as fit. The lowest and the highest row of each series always stay.
+ * picture is the same as with all rows but for gaps within a column; where these are more than `maxRows`,
+ * to those of as many wider slices as fit. The lowest and the highest row of each series always stay.
  *
  * @throws ProbelabError for so many series that not even one slice of each fits.
  */
@@ -36,9 +36,7 @@ export function reduceLines(
   maxRows: number,
 ): ReducedLines {
   const chosen = (slices: number): Int32Array[] =>
-    series.map(({ x, y }) =>
-      withoutLevels(m4(x, y, pixelAxis(start, end, slices), slices >= width), y),
-    );
+    series.map(({ x, y }) => withoutRepeats(m4(x, y, pixelAxis(start, end, slices)), y));
   let slices = width * FINEST;
   while (slices >= 1) {
     const kept = chosen(slices);
@@ -53,13 +51,12 @@ export function reduceLines(
   );
 }
 
-/** Leaves out rows between two of the same height: a level line runs through them. */
-function withoutLevels(places: Int32Array, y: Float64Array): Int32Array {
-  return places.filter(
-    (place, i) =>
-      i === 0 ||
-      i === places.length - 1 ||
-      y[place] !== y[places[i - 1]!] ||
-      y[place] !== y[places[i + 1]!],
-  );
+/** Leaves out rows between two of the same height, through which a level line runs, and all but the first of a gap. */
+function withoutRepeats(places: Int32Array, y: Float64Array): Int32Array {
+  const height = (i: number): number | undefined => y[places[i] ?? -1];
+  return places.filter((_, i) => {
+    const [before, own, after] = [height(i - 1), height(i), height(i + 1)];
+    if (!Number.isFinite(own)) return i === 0 || Number.isFinite(before);
+    return own !== before || own !== after;
+  });
 }

@@ -86,16 +86,6 @@ export function askedTable(database: Database): Asked {
   };
 }
 
-/** Opens a room for a range; the options are read only then, after the range was checked. */
-function opener(
-  of: Asked,
-  room: Room,
-  options: Pick<MeasurementOptions<string>, "where" | "dedupe">,
-) {
-  return (range: TimeRange) =>
-    of[room]({ range, where: options.where ?? {}, dedupe: options.dedupe });
-}
-
 /** Asks the measurements or the runs. */
 export async function askRoom(
   of: Asked,
@@ -104,7 +94,12 @@ export async function askRoom(
   measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  return askSource(of.database, opener(of, room, options), options, measures, preset);
+  // The options are read only then, after the range was checked.
+  const open = (range: TimeRange) => {
+    const { where = {}, dedupe } = options;
+    return of[room]({ range, where, dedupe });
+  };
+  return askSource(of.database, open, options, measures, preset);
 }
 
 /** `lab.measurements.ask` and `lab.runs.ask`: see {@link Measurements.ask}. */
@@ -119,10 +114,11 @@ export function askOwn(room: Room) {
 /** `lab.measurements.explore` and `lab.runs.explore`: see {@link Measurements.explore}. */
 export function explore(room: Room) {
   return async (of: Asked, options: ExploreOptions & Pick<RunOptions, "dedupe">) => {
-    const { dedupe: _, ...asked } = options ?? {};
+    const { dedupe, ...asked } = options ?? {};
     const action = `explore the ${room}`;
     refuseUnknown(asked, EXPLORE_OPTIONS, action);
-    return askExplore(of.database, opener(of, room, options), asked, action);
+    const open = (range: TimeRange) => of[room]({ range, where: asked.where ?? {}, dedupe });
+    return askExplore(of.database, open, asked, action);
   };
 }
 

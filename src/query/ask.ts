@@ -1,19 +1,16 @@
 import { answerOrigin, type Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
-import { MOST_ROWS } from "../base/limits.js";
-import { grouped } from "../base/text.js";
 import { Result } from "../result/result.js";
-import { autoBucket, checkBucket, type Bucket } from "../time/bucket.js";
-import { usualLength } from "../time/step.js";
-import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { AskedBuckets, incompleteNotes } from "./asked-buckets.js";
+import type { Bucket } from "../time/bucket.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
+import { askedBuckets, incompleteNotes, type AskedBuckets } from "./asked-buckets.js";
 import { dimensionsOf, type AskedDimension, type By } from "./dimension.js";
 import { groupedRows, MOST_GROUPED_ROWS } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
 import { fittingTop, isMerged, mergeRows, placed, type Fit } from "./merge-rows.js";
 import { Plan, type AnswerRow } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { checkFinest, finestOf, NOTHING, type Extra, type Source } from "./source.js";
+import { NOTHING, type Extra, type Source } from "./source.js";
 import { whereText, type Where } from "./where.js";
 import { explainFilter } from "./why-empty.js";
 import { askDividing, isTooMuch } from "./windows.js";
@@ -101,7 +98,7 @@ export async function askSource(
   const taken = [...Object.keys(measures ?? {}), ...(preset.adds ?? [])];
   const dimensions = dimensionsOf(by, source, range.timeZone, taken);
   const wanted = options.every ?? preset.every ?? "auto";
-  const buckets = pickBucket(wanted, range, groupsAtMost(dimensions, top), source);
+  const buckets = askedBuckets(wanted, range, groupsAtMost(dimensions, top), source);
   const plan = new Plan(source);
   const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
   const explained = async (empty: boolean): Promise<Extra> => {
@@ -119,14 +116,12 @@ export async function askSource(
       return NOTHING;
     }),
   ]);
-  const { fit, question, range: asked } = answer;
-  const stopped = asked.start > range.start;
+  const { fit, question } = answer;
   const usable = answer.rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
-  const answered = stopped ? new AskedBuckets(buckets.every, asked) : buckets;
-  const time = answered.column("t");
+  const time = buckets.column("t");
   const { table, ...columns } = await groupedRows(usable, {
     action,
-    buckets: answered,
+    buckets,
     dimensions,
     top,
     fit,
@@ -135,15 +130,15 @@ export async function askSource(
     many: source.many,
   });
   const empty = table.numRows() === 0;
-  if (empty && !stopped && !asksAgain && (await database.isChanged())) {
+  if (empty && !asksAgain && (await database.isChanged())) {
     return askSource(database, open, options, measures, preset, true);
   }
-  const unusable = usable.length < answer.rows.length && !stopped;
+  const unusable = usable.length < answer.rows.length;
   const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
-  const why = empty && !stopped ? await explained(true) : missing;
+  const why = empty ? await explained(true) : missing;
   const beside = [...new Set([missing, leftOut, why])];
   const filter = preset.filterText ?? whereText(where);
-  const cost = answerOrigin(database, question, asked, answer);
+  const cost = answerOrigin(database, question, range, answer);
   return new Result(table, {
     ...cost,
     rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
@@ -154,7 +149,7 @@ export async function askSource(
       dimensions: columns.dimensions,
       measures: planned.map(({ value: _, ...column }) => column),
     },
-    reductions: [...columns.reductions, ...answer.reductions],
+    reductions: columns.reductions,
     notes: [
       ...(wanted === "auto"
         ? [
@@ -166,7 +161,7 @@ export async function askSource(
       ...(preset.after ?? []),
       ...leftOut.notes,
       ...why.notes,
-      ...(empty ? [] : incompleteNotes(time, asked)),
+      ...(empty ? [] : incompleteNotes(time, range)),
     ],
   });
 }
@@ -195,7 +190,6 @@ async function askGroups(question: Question) {
     range,
     () => ask(first),
     (window) => ask(sqlOf(Infinity, window, true)),
-    true,
   );
   const { table } = answer;
   const rows = table ? (table.objects() as AnswerRow[]) : placed(answer.windows, dimensions);
@@ -218,40 +212,6 @@ async function askGroups(question: Question) {
     seconds: answer.seconds + again.seconds,
     rows: again.table.objects() as AnswerRow[],
   };
-}
-
-/** More buckets than rows that an answer may have. */
-const MOST_BUCKETS = 2_000_000;
-/** For `top: Infinity`, which may give fewer groups or more. */
-const MANY_GROUPS = 50;
-/** Buckets that an answer should have before values are named instead. */
-export const FEW_BUCKETS = 12;
-
-/** The buckets of a question, those of `"auto"` the finest that keep the answer under 5,000 rows. */
-function pickBucket(
-  wanted: Bucket | "auto" | "all",
-  range: TimeRange,
-  groups: number,
-  source: Source,
-): AskedBuckets {
-  if (wanted === "all") return new AskedBuckets(null, range);
-  if (wanted === "auto") {
-    const most = Number.isFinite(groups) ? Math.floor(MOST_ROWS / FEW_BUCKETS) : MANY_GROUPS;
-    const fitting = autoBucket(range, MOST_ROWS, Math.min(groups, most));
-    return new AskedBuckets(coarser(fitting, finestOf(source)), range);
-  }
-  const every = checkBucket(wanted);
-  checkFinest(every, source);
-  const count = Math.round((+range.end - +range.start) / usualLength(every));
-  if (count <= MOST_BUCKETS) return new AskedBuckets(every, range);
-  throw new ProbelabError(
-    `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
-  );
-}
-
-/** The coarser of two buckets. */
-export function coarser(a: Bucket, b: Bucket): Bucket {
-  return usualLength(a) < usualLength(b) ? b : a;
 }
 
 /** The largest number of groups that an answer may have, as far as it is known before asking. */

@@ -1,9 +1,14 @@
+import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { grouped } from "../base/text.js";
 import type { TimeColumn } from "../result/origin.js";
-import { buckets, type Bucket, type RangeBucket } from "../time/bucket.js";
-import { bucketNoun } from "../time/step.js";
-import type { TimeRange } from "../time/time-range.js";
+import { autoBucket, buckets, checkBucket, type Bucket, type RangeBucket } from "../time/bucket.js";
+import { LENGTHS } from "../time/span.js";
+import { bucketNoun, usualLength } from "../time/step.js";
+import { formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { AskedDimension } from "./dimension.js";
+import type { Source } from "./source.js";
 
 /** More steps of time than these are not counted into an array for each group and thread. */
 const MOST_STEPS = 256;
@@ -75,6 +80,61 @@ export class AskedBuckets {
 
 function greatest(a: number, b: number): number {
   return b === 0 ? a : greatest(b, a % b);
+}
+
+/** More buckets than rows that an answer may have. */
+const MOST_BUCKETS = 2_000_000;
+/** For `top: Infinity`, which may give fewer groups or more. */
+const MANY_GROUPS = 50;
+/** Buckets that an answer should have before values are named instead. */
+export const FEW_BUCKETS = 12;
+
+/** The buckets of a question, those of `"auto"` the finest that keep the answer under 5,000 rows. */
+export function askedBuckets(
+  wanted: Bucket | "auto" | "all",
+  range: TimeRange,
+  groups: number,
+  source: Source,
+): AskedBuckets {
+  if (wanted === "all") return new AskedBuckets(null, range);
+  if (wanted === "auto") {
+    const most = Number.isFinite(groups) ? Math.floor(MOST_ROWS / FEW_BUCKETS) : MANY_GROUPS;
+    const fitting = autoBucket(range, MOST_ROWS, Math.min(groups, most));
+    return new AskedBuckets(coarser(fitting, finestOf(source)), range);
+  }
+  const every = checkBucket(wanted);
+  checkFinest(every, source);
+  const count = Math.round((+range.end - +range.start) / usualLength(every));
+  if (count <= MOST_BUCKETS) return new AskedBuckets(every, range);
+  throw new ProbelabError(
+    `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
+  );
+}
+
+/** The coarser of two buckets. */
+export function coarser(a: Bucket, b: Bucket): Bucket {
+  return usualLength(a) < usualLength(b) ? b : a;
+}
+
+/** The finest bucket that a source can be asked by, of the usual ones. */
+export function finestOf({ daysOnly, hoursOnly }: Source): "minute" | "hour" | "day" {
+  return daysOnly !== undefined ? "day" : hoursOnly !== undefined ? "hour" : "minute";
+}
+
+/** @throws ProbelabError for a bucket that is finer than the source's times. */
+function checkFinest(every: Bucket, source: Source): void {
+  const { daysOnly, hoursOnly } = source;
+  const length = usualLength(every);
+  const why =
+    daysOnly !== undefined && length < LENGTHS.day
+      ? daysOnly
+      : hoursOnly !== undefined && length % LENGTHS.hour !== 0 && /second|minute/.test(every)
+        ? hoursOnly
+        : undefined;
+  if (why === undefined) return;
+  throw new ProbelabError(
+    `Can't group by ${every}: ${why}. Take every: "${finestOf(source)}" or a coarser one.`,
+  );
 }
 
 /** Names the buckets that the range covers only in part. */

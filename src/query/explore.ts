@@ -6,10 +6,11 @@ import type { Result } from "../result/result.js";
 import { autoBucket, BUCKETS, buckets, checkBucket, type Bucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { askSource, coarser, FEW_BUCKETS, type GroupOptions } from "./ask.js";
+import { askSource, type GroupOptions } from "./ask.js";
+import { coarser, FEW_BUCKETS, finestOf } from "./asked-buckets.js";
 import { namedBy, type By } from "./dimension.js";
 import { count, type Measure } from "./measure.js";
-import { finestOf, type Source } from "./source.js";
+import type { Source } from "./source.js";
 
 /** Options of `explore`; see `lab.measurements.explore`. */
 export interface ExploreOptions<

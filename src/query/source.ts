@@ -1,9 +1,5 @@
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
-import { ProbelabError } from "../base/error.js";
-import type { Bucket } from "../time/bucket.js";
-import { LENGTHS } from "../time/span.js";
-import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
 import type { ColumnSql, FindColumn, Where } from "./where.js";
@@ -72,27 +68,6 @@ export function daysOnly({ name, timeName, time }: TableInfo): Pick<Source, "day
   return time.resolution === "day"
     ? { daysOnly: `${timeName} of ${name} is a Date, which has no hours` }
     : {};
-}
-
-/** The finest bucket that a source can be asked by, of the usual ones. */
-export function finestOf({ daysOnly, hoursOnly }: Source): "minute" | "hour" | "day" {
-  return daysOnly !== undefined ? "day" : hoursOnly !== undefined ? "hour" : "minute";
-}
-
-/** @throws ProbelabError for a bucket that is finer than the source's times. */
-export function checkFinest(every: Bucket, source: Source): void {
-  const { daysOnly, hoursOnly } = source;
-  const length = usualLength(every);
-  const why =
-    daysOnly !== undefined && length < LENGTHS.day
-      ? daysOnly
-      : hoursOnly !== undefined && length % LENGTHS.hour !== 0 && /second|minute/.test(every)
-        ? hoursOnly
-        : undefined;
-  if (why === undefined) return;
-  throw new ProbelabError(
-    `Can't group by ${every}: ${why}. Take every: "${finestOf(source)}" or a coarser one.`,
-  );
 }
 
 /** Sentences that took questions of their own, and what those read. */

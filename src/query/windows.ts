@@ -2,7 +2,7 @@ import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import type { Answer } from "../database/database.js";
 import { counted } from "../base/text.js";
-import { formatRange, type TimeRange } from "../time/time-range.js";
+import type { TimeRange } from "../time/time-range.js";
 import { progressListener, withProgress } from "../progress/query-progress.js";
 import { isMerged } from "./merge-rows.js";
 import type { AnswerRow, Plan } from "./plan.js";
@@ -12,11 +12,8 @@ import { DAY, HOUR } from "../time/span.js";
 export interface DividedAnswer extends Omit<Answer, "table"> {
   readonly table?: ColumnTable;
   readonly windows: readonly AnswerRow[];
-  /** The part of the range that was asked before an interrupt; else all of it. */
-  readonly range: TimeRange;
-  /** A sentence on how it was asked, where it wasn't at once; and one on what an interrupt left out. */
+  /** A sentence on how it was asked, where it wasn't at once. */
   readonly notes: readonly string[];
-  readonly reductions: readonly string[];
 }
 
 /** True where a shorter range would take what the server has not: memory, or time. */
@@ -31,7 +28,6 @@ export function isTooMuch(error: unknown): boolean {
  * often each occurs. Each window reads its runs whole and counts those that start in it.
  *
  * @param part asks for the rows of a part of the range, whose quantiles are how often each number occurs.
- * @param keep the windows that were asked before an interrupt; else it is an error.
  * @throws ProbelabError with the server's error if a measure can't be merged, or if even an hour is
  *   too much.
  */
@@ -40,16 +36,15 @@ export async function askDividing(
   range: TimeRange,
   whole: () => Promise<Answer>,
   part: (window: TimeRange) => Promise<Answer>,
-  keep = false,
 ): Promise<DividedAnswer> {
   try {
-    return { ...(await whole()), windows: [], range, notes: [], reductions: [] };
+    return { ...(await whole()), windows: [], notes: [] };
   } catch (error) {
     if (!isTooMuch(error)) throw error;
     const merges = aggregates.every((aggregate) => aggregate.spread || isMerged(aggregate));
     const why =
       source.whole ?? (merges ? undefined : "counts of different values can't be added up");
-    if (why === undefined) return inWindows(range, source.daysOnly ? DAY : HOUR, part, keep);
+    if (why === undefined) return inWindows(range, source.daysOnly ? DAY : HOUR, part);
     const { message, code = "" } = error as ProbelabError;
     throw new ProbelabError(
       `${message} Parts of the range would fit, but not be the whole: ${why}.`,
@@ -62,7 +57,6 @@ async function inWindows(
   range: TimeRange,
   least: number,
   part: (window: TimeRange) => Promise<Answer>,
-  keep: boolean,
 ): Promise<DividedAnswer> {
   const answers: Omit<Answer, "table">[] = [];
   const windows: AnswerRow[] = [];
@@ -83,7 +77,6 @@ async function inWindows(
       for (const row of table.objects() as AnswerRow[]) windows.push(row);
       end = new Date(start);
     } catch (error) {
-      if (keep && answers.length > 0 && (error as ProbelabError).code === "ABORTED") break;
       if (!isTooMuch(error) || +end - start <= least) throw error;
       step = (+end - start) / 2;
     }
@@ -98,11 +91,6 @@ async function inWindows(
     retries: sum("retries"),
     askedAt: answers[0]!.askedAt,
     windows,
-    range: { ...range, start: end },
     notes: [`Asked in ${amount}, since the server could not answer the whole at once.`],
-    reductions:
-      end > range.start
-        ? [`Stopped after ${amount}: ${formatRange({ ...range, end })} is not asked and left out.`]
-        : [],
   };
 }

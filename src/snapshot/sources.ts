@@ -16,7 +16,7 @@ import { counted } from "../base/text.js";
 import { DAY, HOUR, MINUTE } from "../time/span.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { steadyOffset } from "../time/wall-clock.js";
+import { steadyOffset } from "../time/bucket.js";
 import { columnOf, heldTable, type Held } from "./held.js";
 
 /** A snapshot as questions on measurements and runs ask it. */

@@ -49,6 +49,11 @@ const MOST_YEARS = 50;
  * @throws ProbelabError for what is no step, is ambiguous (`"5m"`) or longer than 50 years.
  */
 export function checkBucket(every: unknown): Bucket {
+  return nameOf(checkSpan(every));
+}
+
+/** The span of a step, in the largest unit of which it is a whole number. */
+function checkSpan(every: unknown): Span {
   const span = readSpan(every);
   const refused = `Can't group by ${JSON.stringify(every) ?? "undefined"}`;
   if (span === undefined) {
@@ -62,16 +67,21 @@ export function checkBucket(every: unknown): Bucket {
       `${refused}: a bucket takes at most ${MOST_YEARS} years; every: "all" makes the whole range one.`,
     );
   }
-  return bucketName(span);
+  return largest(span);
 }
 
 /** The name of a span as a step. */
-export function bucketName({ count, unit }: Span): Bucket {
-  const larger = LARGER[unit];
-  if (larger !== undefined && count % larger[1] === 0) {
-    return bucketName({ count: count / larger[1], unit: larger[0] });
-  }
+export function bucketName(span: Span): Bucket {
+  return nameOf(largest(span));
+}
+
+function nameOf({ count, unit }: Span): Bucket {
   return count === 1 ? unit : `${count} ${unit}s`;
+}
+
+function largest({ count, unit }: Span): Span {
+  const [larger, size] = LARGER[unit] ?? [unit, Infinity];
+  return count % size === 0 ? largest({ count: count / size, unit: larger }) : { count, unit };
 }
 
 const steps = new Map<string, Step>();
@@ -80,8 +90,7 @@ const steps = new Map<string, Step>();
 export function stepOf(every: Bucket): Step {
   let step = steps.get(every);
   if (step === undefined) {
-    const given = readSpan(every);
-    const span = readSpan(given === undefined ? checkBucket(every) : bucketName(given))!;
+    const span = checkSpan(every);
     step = Object.freeze({ ...span, ...gridOf(span) });
     steps.set(every, step);
   }

