@@ -39,9 +39,7 @@ const MIXED = 0.5;
  * parts whose own rate changed; else what all rows did alike. Each contributes by its rate and by its weight.
  */
 export function rateAccount(given: ChangeCells): Account {
-  // What was to be expected of each release, as users went from one to the next with what they had.
-  const moved = upgrade(given, given);
-  const cells = { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
+  const cells = expected(given);
   const { before, after, partBefore, partAfter, variance, quantile } = cells;
   const all = rateOf(cells);
   const whole = all.r1 - all.r0;
@@ -116,6 +114,20 @@ export function rateAccount(given: ChangeCells): Account {
   const rest = part({ where: {}, leaves: without(before.length, parts) });
   const seen = parts.length === 0 ? seenText(cells, all, asItWas.least) : [];
   return { ...(quantile ?? ends), parts, rest, moves: [], remarks: seen, notes: [] };
+}
+
+/** What was to be expected of each release, as users went from one to the next with what they had. */
+function expected(given: ChangeCells): ChangeCells {
+  const moved = upgrade(given, given);
+  return { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
+}
+
+/** Says of which mix most of a rate's change is made; undefined where none does. */
+export function mixText(given: ChangeCells): string | undefined {
+  const cells = expected(given);
+  const all = rateOf(cells);
+  const mixed = mixOf(cells);
+  return mixed && mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), "the rows");
 }
 
 /** The variance of a row drawn alone; of a mean by what rows of its leaf vary by. */

@@ -112,7 +112,7 @@ export function rateCauses(
 
 /** @param excess what the whole has beyond its rate of before; undefined where that is chance. */
 function rateScore(
-  { usual = USUAL, allAfter, variation }: RateLeaves,
+  { usual = USUAL, allAfter, variation, usualNoise }: RateLeaves,
   noise: readonly number[],
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
@@ -124,11 +124,13 @@ function rateScore(
     const own = (s0 + (PRIOR_ROWS * usual) / n1) / (n0 + PRIOR_ROWS);
     return { own, beyond: s1 - n1 * own };
   };
+  // Where rows come in runs: what one leaf carries, as one user does, isn't the element's.
+  const clusters = usualNoise > 1 ? ownMoves(columns) : [];
   let left = excess ?? 1;
   let remaining = all;
   let first = true;
   return {
-    columns: columns as Float64Array[],
+    columns: [...(columns as Float64Array[]), ...clusters],
     best(at, sums, above) {
       const cuboid = cuboids[at]!;
       const price = priceOf(cuboids.length, cuboid.groups);
@@ -138,7 +140,7 @@ function rateScore(
         const n1 = sums[2]![group]!;
         // What is left of a group whose leaves are out is rounding.
         if (n1 < 1e-3 || n1 > ALL * remaining) continue;
-        const four = sums.map((of) => of[group]!) as Sums<number>;
+        const four = sums.slice(0, columns.length).map((of) => of[group]!) as Sums<number>;
         const { own, beyond } = beyondOf(four);
         if (Math.abs(beyond) < usual * n1 * Math.abs(own)) continue;
         if (Math.abs(beyond) < LEAST_MOVED * total) continue;
@@ -147,7 +149,15 @@ function rateScore(
         // Of causes after the first also those that are wide for what they explain.
         const explains = part - (BREADTH * n1) / all + (first ? 0 : 1);
         if (excess !== undefined && !(explains > score)) continue;
-        const z = standardErrors(four, noise[at]!, variation);
+        let z = standardErrors(four, noise[at]!, variation);
+        if (clusters.length > 0 && z !== 0) {
+          const [w, wd, wdd] = sums.slice(columns.length).map((of) => of[group]!);
+          const [by, many] = [beyond / n1, n1 ** 2 / w!];
+          const own = Math.max(0, wdd! - 2 * by * wd! + by * by * w!);
+          const drawn = (beyond / z) ** 2;
+          const both = (many * own + PRIOR_GROUPS * drawn) / (many + PRIOR_GROUPS);
+          z *= Math.sqrt(drawn / Math.max(drawn, both));
+        }
         // The tail of a normal distribution is thinner than its density.
         const tail = (z * z) / 2 + Math.log(Math.max(1, Math.PI * z * z * 0.5)) / 2;
         const chance = tail - price;
@@ -163,6 +173,22 @@ function rateScore(
       first = false;
     },
   };
+}
+
+/**
+ * How the leaves' own moves scatter about that of an element: sums of their squared rows, times the
+ * move, times its square: the variance of clusters that are drawn as a whole (K.-Y. Liang and S. Zeger,
+ * Biometrika 73 (1), 1986).
+ */
+function ownMoves([n0, s0, n1, s1, usual]: Sums<Float64Array>): Float64Array[] {
+  const squares = n1.map((n) => n * n);
+  const moved = n1.map((n, leaf) =>
+    n > 0
+      ? s1[leaf]! / n - (s0[leaf]! + (PRIOR_ROWS * usual[leaf]!) / n) / (n0[leaf]! + PRIOR_ROWS)
+      : 0,
+  );
+  const first = squares.map((w, leaf) => w * moved[leaf]!);
+  return [squares, first, first.map((w, leaf) => w * moved[leaf]!)];
 }
 
 /**
@@ -244,7 +270,7 @@ const MOST_TELLING = 0.05;
  * that a value with most leaves isn't its own noise.
  */
 function dispersion(
-  { sizes, codes, spreadBefore, variation, usualNoise }: RateLeaves,
+  { sizes, codes, variation, usualNoise }: RateLeaves,
   rate: number,
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
@@ -286,7 +312,9 @@ function dispersion(
         : [],
     );
     const most = finer.length === 0 ? undefined : Math.max(...finer);
-    const read = squares.map(scatterOf).filter(({ many }) => many >= LEAST_GROUPS);
+    const read = squares
+      .map((some) => scatterOf(some, levels))
+      .filter(({ many }) => many >= LEAST_GROUPS);
     if (read.length === 0) {
       noise[at] = most;
       continue;
@@ -301,7 +329,7 @@ function dispersion(
 }
 
 /** The scatter of groups, and how many of equal weight would tell as much. */
-function scatterOf(groups: { readonly square: number; readonly weight: number }[]) {
+function scatterOf(groups: readonly { readonly square: number; readonly weight: number }[]) {
   const most = MOST_TELLING * groups.reduce((sum, { weight }) => sum + weight, 0);
   const sorted = groups
     .map(({ square, weight }) => ({ square, weight: Math.min(weight, most) }))
