@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { processes } from "../../src/base/processes.js";
+import { readdir, readFile } from "node:fs/promises";
 
 /** What a command cost, with all processes that it started; memory is the most that they held at once, in MB. */
 export interface Cost {
@@ -51,7 +50,13 @@ export async function costOf(
 
 /** Memory of a process and all that it started, in MB; what they share counts once. */
 async function heldBy(root: number): Promise<number> {
-  const all = await processes();
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const all = await Promise.all(
+    pids.map(async (pid) => {
+      const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+      return { pid, parent: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1] ?? 0) };
+    }),
+  );
   const tree = new Set([root]);
   for (let before = 0; before < tree.size;) {
     before = tree.size;

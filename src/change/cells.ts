@@ -11,7 +11,7 @@ import type { MeasureColumn, Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
-import { grouped, sumsIn, type Leaves } from "./cuboids.js";
+import { grouped, sumOver, sumsIn, type Leaves } from "./cuboids.js";
 import { changeColumns } from "./finding.js";
 import { percent } from "./words.js";
 
@@ -150,7 +150,7 @@ export async function askCells(
   const planned = await parts(source, question);
   const { measure } = question;
   const plain = Object.keys(measure.where ?? {}).length === 0;
-  const ofRuns = question.runs === true && planned.kind === "flow" && adds(measure) && plain;
+  const ofRuns = question.runs === true && measure.measure === "count" && plain;
   const ask = (range: TimeRange) =>
     askCube(cube, {
       range,
@@ -158,7 +158,7 @@ export async function askCells(
       where,
       measures: planned.parts,
       squares: planned.squares,
-      different: ofRuns && planned.parts.length === 1 ? "report_id" : undefined,
+      different: ofRuns ? "report_id" : undefined,
       action,
       signal,
     });
@@ -170,6 +170,9 @@ export async function askCells(
   const merged = sideBySide(earlier, later);
   const rate = planned.kind === "rate";
   const at = (cells: readonly Float64Array[], part: number) => cells[part] ?? cells[0]!;
+  // The last that was asked beside a count of measurements, or of their sum.
+  const [runsBefore, runsAfter] = rate ? [] : [merged.before[1], merged.after[1]];
+  const hasRuns = runsBefore !== undefined && runsAfter !== undefined && sumOver(runsBefore) > 0;
   const made: ChangeCells = {
     kind: planned.kind,
     leaves: { sizes: merged.values.map(({ length }) => length), codes: merged.codes },
@@ -179,7 +182,7 @@ export async function askCells(
     after: at(merged.after, rate ? 1 : 0),
     partBefore: at(merged.before, 0),
     partAfter: at(merged.after, 0),
-    ...(ofRuns && runsIn(merged, question.measure, planned.parts.length)),
+    ...(hasRuns && { runs: { before: runsBefore, after: runsAfter } }),
     ratio,
     label: question.measure.label ?? planned.label ?? later.measures[0]!.label,
     unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
@@ -342,19 +345,6 @@ function sideBySide(before: Cube, after: Cube) {
   };
 }
 
-/** The runs of leaves: the last that was asked beside the measure, where there are some. */
-function runsIn(
-  { before, after }: Pick<ReturnType<typeof sideBySide>, "before" | "after">,
-  measure: Measure<unknown>,
-  asked: number,
-): Pick<ChangeCells, "runs"> {
-  const [was, is] = [before[1], after[1]];
-  const known = was !== undefined && is !== undefined && was.some((n) => n > 0);
-  return known && (measure.measure === "count" || asked > 1)
-    ? { runs: { before: was, after: is } }
-    : {};
-}
-
 /** Whether parts of a measure add up to it. */
 function adds(part: Measure<unknown> | undefined): part is Measure<unknown> {
   return part?.measure === "count" || part?.measure === "sum";
@@ -381,17 +371,12 @@ export function changeMeasures(
 
 /** The variance of one row's value: by the squares, where they were asked; of counts as of a Poisson count. */
 function rowVariance(
-  cells: ChangeCells,
-  {
-    before,
-    after,
-  }: { readonly before: readonly Float64Array[]; readonly after: readonly Float64Array[] },
+  { before, after, partBefore, partAfter }: ChangeCells,
+  asked: Pick<ReturnType<typeof sideBySide>, "before" | "after">,
 ): number {
-  const sum = (...lists: Float64Array[]) =>
-    lists.reduce((all, list) => list.reduce((total, value) => total + value, all), 0);
-  const n = sum(cells.before, cells.after);
-  const mean = sum(cells.partBefore, cells.partAfter) / n;
-  const squares = [before[2], after[2]];
-  if (squares[0] === undefined || squares[1] === undefined) return mean;
-  return Math.max(0, sum(squares[0], squares[1]) / n - mean * mean);
+  const n = sumOver(before) + sumOver(after);
+  const mean = (sumOver(partBefore) + sumOver(partAfter)) / n;
+  const [was, is] = [asked.before[2], asked.after[2]];
+  if (was === undefined || is === undefined) return mean;
+  return Math.max(0, (sumOver(was) + sumOver(is)) / n - mean * mean);
 }

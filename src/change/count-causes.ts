@@ -1,7 +1,15 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { median, quantileOf } from "../base/statistics.js";
-import { cuboidsOf, sumOver, sumsBy, sumsByValue, type Cuboid, type Leaves } from "./cuboids.js";
+import {
+  cuboidsOf,
+  marked,
+  sumOver,
+  sumsBy,
+  sumsByValue,
+  type Cuboid,
+  type Leaves,
+} from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import { CHI_SQUARED, LEAST_REST, priceOf, USUAL } from "./thresholds.js";
 
@@ -50,7 +58,9 @@ export function countCauses(
   if (far < 2 * USUAL) return learned;
   // That few parts changed, and a fair rest didn't, is a simpler account than that all did.
   const still = searched(given, cuboids, true);
-  const rest = Math.abs(Math.log(recentred(given, marked(given, still.causes), Infinity)));
+  const rest = Math.abs(
+    Math.log(recentred(given, marked(given.before.length, still.causes), Infinity)),
+  );
   const few = still.causes.length <= learned.causes.length + FEW_MORE;
   return few && rest < far / 2 ? still : learned;
 }
@@ -64,7 +74,7 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
   let weight = asked.before;
   // The noise is that of leaves that no cause explains, known once causes are found.
   for (const last of asked.expect ? [false, false, false, true] : [false, true]) {
-    const known = marked(asked, causes);
+    const known = marked(asked.before.length, causes);
     if (asked.expect) given = { ...asked, before: asked.expect(known) };
     const { before, after, ratio } = given;
     const change = new Float64Array(after.length);
@@ -85,13 +95,6 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
   // Of what leaves became, by that of their changes.
   const variance = weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
   return { causes, ordinary: centre, variance };
-}
-
-/** Marks the leaves of causes. */
-function marked({ before }: CountLeaves, causes: readonly Found[]): Uint8Array {
-  const out = new Uint8Array(before.length);
-  for (const { leaves } of causes) for (const leaf of leaves) out[leaf] = 1;
-  return out;
 }
 
 /** What the leaves of no cause did together. */
@@ -226,8 +229,7 @@ function scatterOf(
   const scatter = cuboids.map(() => 1);
   // Before causes are known, their groups may be many.
   if (causes.length === 0) return scatter;
-  const out = new Uint8Array(weight.length);
-  for (const { leaves } of causes) for (const leaf of leaves) out[leaf] = 1;
+  const out = marked(weight.length, causes);
   const [sums, shifts] = [weight, moved].map((of) => sumsBy(cuboids, of, { out }));
   const groupOf = (at: number, leaf: number): number => {
     const { finer, parts } = cuboids[at]!;
@@ -245,13 +247,13 @@ function scatterOf(
     }
     // Groups that could be found at all.
     const least = priceOf(cuboids.length, groups) / (4 * Math.LN2);
-    const squares: number[] = [];
-    for (let group = 0; group < groups; group += 1) {
-      if (!(w[group]! > least)) continue;
-      const mean = s[group]! / w[group]!;
-      squares.push((mean - centre) ** 2 * w[group]! * vanishing(mean));
-    }
-    squares.sort((a, b) => a - b);
+    const squares = Float64Array.from(
+      sampled(groups, (group) => w[group]! > least),
+      (group) => {
+        const mean = s[group]! / w[group]!;
+        return (mean - centre) ** 2 * w[group]! * vanishing(mean);
+      },
+    ).sort();
     for (const [level, chi] of CHI_QUANTILES) {
       const beyond = squares.length * (1 - level);
       if (squares.length < LEAST_GROUPS || beyond < LEAST_BEYOND) continue;
@@ -316,6 +318,15 @@ const PRIOR_GROUPS = 4;
 /** So many large leaves tell how they scatter. */
 const LEAST_LEAVES = 12;
 
+/** At most SAMPLE of the numbers below `many` that are wanted. */
+function sampled(many: number, wanted: (at: number) => boolean): Int32Array {
+  const all = new Int32Array(many);
+  let size = 0;
+  for (let at = 0; at < many; at += 1) if (wanted(at)) all[size++] = at;
+  const step = Math.max(1, size / SAMPLE);
+  return new Int32Array(Math.floor(size / step)).map((_, at) => all[Math.floor(at * step)]!);
+}
+
 interface Noise {
   readonly change: Float64Array;
   readonly size: Float64Array;
@@ -338,15 +349,7 @@ function weights(
 ): Float64Array {
   // A median of changes of fewer rows is a step.
   const least = given.runs ? 8 : 30;
-  const all = new Int32Array(size.length);
-  let many = 0;
-  for (let leaf = 0; leaf < size.length; leaf += 1) {
-    if (size[leaf]! >= least && !(last && out[leaf] === 1)) all[many++] = leaf;
-  }
-  const step = Math.max(1, many / SAMPLE);
-  const sample = new Int32Array(Math.floor(many / step)).map(
-    (_, at) => all[Math.floor(at * step)]!,
-  );
+  const sample = sampled(size.length, (leaf) => size[leaf]! >= least && !(last && out[leaf] === 1));
   // By size: numbers sort by themselves much quicker than by a function.
   const keys = new Float64Array(sample.length);
   sample.forEach((leaf, at) => (keys[at] = Math.round(Math.log(size[leaf]!) * 1e6) * SAMPLE + at));

@@ -198,16 +198,6 @@ export function takeOut(
   }
 }
 
-/** The values of a cuboid's group. */
-export function elementOf(
-  { codes }: Leaves,
-  { dimensions, example }: Pick<Cuboid, "dimensions" | "example">,
-  group: number,
-): Element {
-  const leaf = example[group]!;
-  return { dimensions, values: dimensions.map((dimension) => codes[dimension]![leaf]!) };
-}
-
 /** The leaves of an element. */
 export function leavesOf({ codes }: Leaves, { dimensions, values }: Element): number[] {
   const leaves: number[] = [];
@@ -233,13 +223,18 @@ export function leavesBy(
   return groups;
 }
 
-/** The leaves, of so many, that none of these has. */
-export function without(
-  many: number,
-  named: readonly { readonly leaves: readonly number[] }[],
-): number[] {
+type Named = readonly { readonly leaves: readonly number[] }[];
+
+/** Marks the leaves, of so many, that these have. */
+export function marked(many: number, named: Named): Uint8Array {
   const out = new Uint8Array(many);
   for (const { leaves } of named) for (const leaf of leaves) out[leaf] = 1;
+  return out;
+}
+
+/** The leaves, of so many, that none of these has. */
+export function without(many: number, named: Named): number[] {
+  const out = marked(many, named);
   const rest: number[] = [];
   for (let leaf = 0; leaf < many; leaf += 1) if (out[leaf] === 0) rest.push(leaf);
   return rest;

@@ -2,7 +2,8 @@ import { CONFIDENCES } from "../query/wilson.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
-import { cuboidsOf, leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
+import { cuboidsOf, leavesBy, leavesOf, marked, sumOver, without, type Cuboid } from "./cuboids.js";
+import type { Found } from "./search.js";
 import { rateCauses } from "./rate-causes.js";
 import {
   guilty,
@@ -16,7 +17,7 @@ import {
   type Move,
   type NamedRows,
 } from "./releases.js";
-import { CERTAIN, LEAST_RUNS, MOST_TOLD, USUAL, WHOLE } from "./thresholds.js";
+import { CERTAIN, LEAST_RUNS, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   elementText,
@@ -27,6 +28,7 @@ import {
   valueText,
   type CauseWhere,
 } from "./words.js";
+import { usersOf, type Users } from "./users.js";
 
 /** Rows, and what they contribute to the change of the whole. */
 export interface Part {
@@ -78,7 +80,7 @@ export function flowAccount(cells: ChangeCells): Account {
     const what = is < was ? "drop" : "rise";
     return { ...rows, before, after: now, change, half, sentence: sentence(partOf(change), what) };
   });
-  const { causes, expected, alike, variance } = flowCauses({ ...cells, after }, cuboids);
+  const { causes, expected, alike, variance, users } = flowCauses({ ...cells, after }, cuboids);
   const part = (rows: FlowCause): Part => {
     const had = sumOver(expected, rows.leaves) * cells.ratio;
     const has = sumOver(after, rows.leaves);
@@ -87,12 +89,18 @@ export function flowAccount(cells: ChangeCells): Account {
     return { ...own, sentence: releaseSentence(cells, rows, had, has, partOf(has - had)) };
   };
   // What came as it was is no cause, but beside what all others did.
-  const named = causes
-    .map(part)
-    .filter(({ before, after, change }) => {
-      return alike || Math.abs(change) > (USUAL * (before! + after!)) / 2;
-    })
-    .slice(0, MOST_TOLD);
+  const changed = causes.map(part).filter(({ before, after, change }) => {
+    return alike || Math.abs(change) > (USUAL * (before! + after!)) / 2;
+  });
+  // A small new program is news, no cause.
+  const [{ program }, name] = [
+    releaseDimensions(cells),
+    cells.names[releaseDimensions(cells).program],
+  ];
+  const isNews = ({ where, before, after }: Part) =>
+    program >= 0 && before! < 1 && after! < USUAL * was && Object.keys(where).join() === name;
+  const news = changed.filter(isNews);
+  const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = without(after.length, named);
   const parts = [...held, ...named];
   if (alike) {
@@ -101,19 +109,18 @@ export function flowAccount(cells: ChangeCells): Account {
   }
   // A move isn't told as harmless beside a loss that it carries.
   const guilty = parts.map(({ where }) => where["software_name"]);
-  const least = CERTAIN * Math.sqrt(sumOver(variance));
-  const wide = parts.length === 0 && least > (WHOLE * (was + is)) / 2 && was + is > 0;
   return {
     before: was,
     after: is,
     parts,
     rest: part({ where: {}, leaves: alike ? [] : rest }),
     moves: moves(cells).filter(({ program }) => !guilty.includes(program ?? undefined)),
-    remarks: wide
-      ? [
-          `These rows can't tell more: a change of the whole of less than ${amount(Math.round(least), "")} ${cells.unit} (${percent((2 * least) / (was + is))}) would not show.`,
-        ]
-      : [],
+    remarks: [
+      ...news.map(
+        (one) => `${elementText(one.where)} is new, with ${amount(one.after, "")} ${cells.unit}.`,
+      ),
+      ...(parts.length === 0 && was + is > 0 ? [unseenText(cells, users, cuboids)] : []),
+    ],
     notes:
       held.length === 0
         ? []
@@ -121,6 +128,21 @@ export function flowAccount(cells: ChangeCells): Account {
             "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.",
           ],
   };
+}
+
+/** What would have been seen. */
+function unseenText(
+  { before, after, ratio, unit }: ChangeCells,
+  users: Users,
+  cuboids: readonly Cuboid[],
+): string {
+  const all = sumOver(before) * ratio + sumOver(after);
+  const part = users.least(priceOf(cuboids.length, before.length));
+  const whole = users.least(CERTAIN ** 2 / 2, true);
+  const text = (of: number) => `${amount(Math.round(of * all), "")} ${unit} (${percent(2 * of)})`;
+  if (part > 0.25)
+    return "These rows are too few to tell anything: not even the loss of half of them would show.";
+  return `These rows can't tell more: the loss of a part of less than ${text(part)}, or a change of the whole of less than ${text(whole)}, would not show.`;
 }
 
 /** Rows of a count that came in another number than was to be expected. */
@@ -159,10 +181,15 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     },
     cuboids,
   );
-  const out = new Uint8Array(cells.before.length);
-  for (const { leaves } of found.causes) for (const leaf of leaves) out[leaf] = 1;
+  const all = marked(cells.before.length, found.causes);
+  const users = usersOf(cells, all, found.ordinary, found.variance);
+  const told = merged(cells, found.causes, users).filter(({ dimensions, leaves }) => {
+    const { groups } = cuboids.find((one) => one.dimensions.join() === dimensions.join())!;
+    return !users.known || users.against(leaves) > priceOf(cuboids.length, groups);
+  });
+  const out = marked(cells.before.length, told);
   const expected = upgrade(cells, counted, out)(cells.before).slice();
-  const variance = found.variance.map((own, leaf) => {
+  const variance = users.variance.map((own, leaf) => {
     const rows = cells.before[leaf]! * ratio + cells.after[leaf]!;
     const n = counted.before[leaf]! * ratio + counted.after[leaf]!;
     return n > 0 ? own * (rows / n) ** 2 : 0;
@@ -194,18 +221,41 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   }
 
   const scaled = expected.map((n) => n * ratio);
-  const named = found.causes.map((each) => namedRows(cells, each, scaled, cells.after));
+  const named = told.map((each) => namedRows(cells, each, scaled, cells.after));
   const causes = widened(cells, named, scaled).map(narrowed);
-  const rest = without(out.length, found.causes);
+  const rest = without(out.length, told);
   const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
   const alike =
     Math.abs(found.ordinary - 1) > WHOLE &&
     Math.abs(is / was - 1) > WHOLE &&
-    Math.abs(is - was) > CERTAIN * Math.sqrt(sumOver(variance, rest));
+    users.against(rest, 1) > CERTAIN ** 2 / 2;
   const release = alike && causes.length === 0 ? narrowed({ where: {}, leaves: rest }) : undefined;
   return release?.kind === undefined
-    ? { causes, expected, alike, variance }
-    : { causes: [release], expected, alike: false, variance };
+    ? { causes, expected, alike, variance, users }
+    : { causes: [release], expected, alike: false, variance, users };
+}
+
+/**
+ * What was found of one element in two pieces, first a part of it and then the rest, is one cause where
+ * they changed alike, within what chance allows.
+ */
+function merged({ leaves }: ChangeCells, found: readonly Found[], users: Users): Found[] {
+  return found.reduce<Found[]>((told, one) => {
+    const all = one.rest ? leavesOf(leaves, one) : [];
+    const has = new Set(all);
+    const parts = told.filter(
+      (part) =>
+        one.rest &&
+        part.leaves.every((leaf) => has.has(leaf)) &&
+        users.alike(part.leaves, one.leaves),
+    );
+    if (parts.length === 0) return [...told, one];
+    const own = [one, ...parts].flatMap((part) => part.leaves);
+    const whole = { ...one, leaves: own, rest: own.length < all.length };
+    return told.flatMap((part) =>
+      part === parts[0] ? [whole] : parts.includes(part) ? [] : [part],
+    );
+  }, []);
 }
 
 /**
@@ -368,7 +418,7 @@ function runSizes(
     if (found === undefined) return [];
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
-    if (!rows.isRelease && moreIn(others) / moreIn(leaves) >= 0.5) return [];
+    if (moreIn(others) / moreIn(leaves) >= 0.5) return [];
     tell(leaves, found.own);
     const sentence = rows.isRelease
       ? releaseRuns(cells, runs, rows, found.size)

@@ -91,14 +91,9 @@ function findMeasure(
   const main = measures.find(({ main }) => main) ?? measures[0];
   const found = name === undefined ? main : measures.find((each) => each.name === name);
   if (found !== undefined) return found;
-  if (name === undefined || names.length === 0) {
-    throw new ProbelabError(
-      `Can't ${action}: the Result has no measure. Name it in columns of the query, such as { n: count() }.`,
-    );
-  }
-  const near = nearName(name, names);
+  const near = nearName(name ?? "", names);
   throw new ProbelabError(
-    `Can't ${action}: no measure ${JSON.stringify(name)}. ${near === undefined ? "" : `Did you mean ${near}? `}Its measures are ${names.join(", ")}.`,
+    `Can't ${action}: the Result has no measure${name === undefined ? "" : ` ${JSON.stringify(name)}`}. ${near === undefined ? "" : `Did you mean ${near}? `}Its measures are ${names.join(", ") || "none: ask with measures: { n: count() }"}.`,
   );
 }
 

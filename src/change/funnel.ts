@@ -1,6 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { newestRow, type TableInfo } from "../database/table-info.js";
 import { boundsSql, plainType } from "../database/time-column.js";
@@ -13,9 +13,10 @@ import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { DAY, HOUR, WEEK } from "../time/span.js";
+import { DAY, HOUR, MINUTE, WEEK } from "../time/span.js";
+import { weekBefore } from "./compare.js";
 import { originOfAll, type Finding } from "./finding.js";
-import { signedPercent } from "./words.js";
+import { percent, signedPercent } from "./words.js";
 
 /** What `lab.funnel` takes. */
 export interface FunnelOptions {
@@ -54,12 +55,15 @@ const STEPS = Object.keys(CULPRITS) as Step[];
 /** A smaller loss, or one within so many standard errors, is none. */
 const LEAST_LOSS = 0.05;
 const ERRORS = 4;
+/** Where not even this would show, nothing is told. */
+const NOTHING_SHOWS = 0.95;
 
 /**
  * `lab.funnel({ range })`: how many check-ins, submitted, accepted and stored reports there were, by
  * the forms of the deployment's log lines, against the same hours of the week before; and which
  * step lost them. What is stored is the product of the shares that each step lets through, so the
- * step whose share fell most lost most.
+ * step whose share fell most lost most. Hours whose rows may still be stored, by the lag of the
+ * last day, are left out.
  */
 export async function funnel(
   logs: Logs,
@@ -69,51 +73,88 @@ export async function funnel(
 ): Promise<FunnelFinding> {
   const action = "tell which step lost reports";
   refuseUnknown(options, ["range"], action);
-  const range = checkRange((options as FunnelOptions | undefined)?.range, action);
-  const { timeZone } = range;
-  const earlier = between(new Date(+range.start - WEEK), new Date(+range.end - WEEK), { timeZone });
+  const asked = checkRange((options as FunnelOptions | undefined)?.range, action);
+  const fresh = await freshness();
+  const [newest] = fresh.result.rows() as FreshnessRow[];
+  const lag = newest?.program === null ? (newest.lag_q95 ?? 0) * 1000 : 0;
+  const present = +fresh.result.origin.range!.end;
+  const stored = new Date(Math.floor((present - lag) / MINUTE) * MINUTE);
+  const isCut = lag > MINUTE && stored < asked.end && stored > asked.start;
+  const range = isCut ? { ...asked, end: stored } : asked;
+  const earlier = weekBefore(range);
+  const weeks = Math.round((+range.start - +earlier.start) / WEEK);
+  const when = weeks === 1 ? "the week before" : `${weeks} weeks before`;
   const now = await stepsOf(logs, measurements, range);
   const then = await stepsOf(logs, measurements, earlier);
-  const rows: FunnelRow[] = [];
+  const rows: (FunnelRow & { readonly errors: number; readonly least: number })[] = [];
   for (const step of STEPS) {
     const [n, m] = [now.counts[step], then.counts[step]];
     const from = rows.findLast((row) => row.now !== null && row.before !== null);
-    const passed = share(n, from === undefined ? m : from.now);
-    const usual = share(m, from === undefined ? m : from.before);
+    const whole = { now: from === undefined ? m : from.now, before: from?.before ?? m };
+    const passed = share(n, whole.now);
+    const usual = share(m, whole.before);
     const change = passed === null || usual === null || usual === 0 ? null : passed / usual - 1;
-    rows.push({ step, now: n, before: m, passed, passed_before: usual, change });
+    const isPart = ["submit", "accepted"].includes(from?.step ?? "");
+    const counts = { n: n ?? 0, m: m ?? 0, now: whole.now ?? 0, before: whole.before ?? 0 };
+    const row = { step, now: n, before: m, passed, passed_before: usual, change };
+    rows.push({ ...row, ...lossOf(counts, isPart) });
   }
   const untold = [...new Set([...now.untold, ...then.untold])];
-  const { text, found } = verdict(rows, untold, formatRange(range));
-  const fresh = await freshness();
+  const cut = isCut
+    ? ["The newest are left out, as rows may still be stored (by the lag of the last day)."]
+    : [];
+  const { text, found } = verdict(rows, untold, formatRange(range), when);
   // Who is silent now says nothing about a range that ended long ago.
-  const isNow = +range.end > +fresh.result.origin.range!.end - HOUR;
-  const asked = [...now.asked, ...then.asked];
+  const isNow = +asked.end > present - HOUR;
+  const answers = [...now.asked, ...then.asked];
   const origin = originOfAll(
-    asked.length > 0 ? asked : [fresh.result],
+    answers.length > 0 ? answers : [fresh.result],
     {
       dimensions: [{ name: "step", order: STEPS }],
       measures: [
         { ...column("now", "Now", "reports"), main: true },
-        column("before", "The week before", "reports"),
+        column("before", weeks === 1 ? "The week before" : `${weeks} weeks before`, "reports"),
         column("passed", "Share that came through", "share"),
-        column("passed_before", "The same, the week before", "share"),
+        column("passed_before", "The same, before", "share"),
         column("change", "Change of that share", "share"),
       ],
     },
-    untold,
+    [...cut, ...untold],
   );
+  const shown = rows.map(({ errors: _, least: __, ...row }): FunnelRow => row);
   return {
     kind: "funnel",
     sentence: isNow ? `${text} ${fresh.sentence}` : text,
     found: found || (isNow && fresh.found),
-    result: new Result(resultOfRows(rows).table, { ...origin, range }),
+    result: new Result(resultOfRows(shown).table, { ...origin, range }),
     freshness: fresh,
   };
 }
 
 const column = (name: string, label: string, unit: string) =>
   ({ name, label, unit, additive: false, missing: "gap" }) as const;
+
+/**
+ * How many standard errors a step's loss is from none, and the least loss that would be enough: of
+ * Poisson counts on the scale of square roots (F. J. Anscombe, Biometrika 35, 1948), of what can only
+ * get fewer (accepted of submitted, stored of accepted) the lost ones, else those that came.
+ */
+function lossOf(
+  { n, m, now, before }: Readonly<Record<"n" | "m" | "now" | "before", number>>,
+  isPart: boolean,
+) {
+  const expected = before > 0 ? (m * now) / before : 0;
+  const root = (count: number) => Math.sqrt(Math.max(0, count) + 3 / 8);
+  const error = Math.sqrt(1 + (isPart ? now / Math.max(1, before) : expected / Math.max(1, m))) / 2;
+  const sign = isPart ? -1 : 1;
+  const [usual, came] = isPart ? [now - expected, now - n] : [expected, n];
+  const enough = Math.max(0, root(usual) - sign * ERRORS * error) ** 2 - 3 / 8;
+  const least = (sign * (usual - Math.max(0, enough))) / Math.max(1, expected);
+  return {
+    errors: (sign * (root(usual) - root(came))) / error,
+    least: Math.max(LEAST_LOSS, least),
+  };
+}
 
 interface Steps {
   readonly counts: Readonly<Record<Step, number | null>>;
@@ -162,28 +203,39 @@ function share(part: number | null, whole: number | null): number | null {
   return part === null || whole === null || whole === 0 ? null : part / whole;
 }
 
-function verdict(rows: readonly FunnelRow[], untold: readonly string[], span: string) {
-  const shown = (value: number | null) => value?.toLocaleString("en-US") ?? "unknown";
+function verdict(
+  rows: readonly (FunnelRow & { readonly errors: number; readonly least: number })[],
+  untold: readonly string[],
+  span: string,
+  when: string,
+) {
+  const shown = (value: number | null) => (value === null ? "unknown" : grouped(value));
   const steps = rows
-    .map(({ step, now, before }) => `${step} ${shown(now)} (${shown(before)} the week before)`)
+    .map(({ step, now, before }) => `${step} ${shown(now)} (${shown(before)} ${when})`)
     .join(", ");
   const tail = `${steps}.${untold.length === 0 ? "" : ` ${untold.join("; ")}.`}`;
   const known = rows.filter((row) => row.change !== null);
-  if (known.length === 0) {
-    const text = `Can't tell which step lost reports, because no step is known in both ${span} and the week before: ${tail}`;
-    return { text, found: false };
-  }
-  const lost = known
-    .filter((row) => row.change! < -LEAST_LOSS && errors(row) > ERRORS)
+  const [worst, ...others] = known
+    .filter((row) => row.change! < -LEAST_LOSS && row.errors > ERRORS)
     .sort((a, b) => a.change! - b.change!);
-  const [worst, ...others] = lost;
   if (worst === undefined) {
+    const least = Math.max(...known.map((row) => row.least));
+    const cantTell =
+      known.length === 0
+        ? `no step is known in both ${span} and ${when}`
+        : least > NOTHING_SHOWS
+          ? `so few came that not even a loss of ${percent(NOTHING_SHOWS)} would show`
+          : undefined;
+    if (cantTell !== undefined) {
+      return {
+        text: `Can't tell which step lost reports, because ${cantTell}: ${tail}`,
+        found: false,
+      };
+    }
     const lacking = rows.filter((row) => row.change === null).map(({ step }) => step);
-    const none =
-      lacking.length === 0
-        ? "No step lost reports"
-        : `No step that can be told lost reports (not told: ${lacking.join(", ")})`;
-    return { text: `${none} against the week before, ${span}: ${tail}`, found: false };
+    const which = lacking.length === 0 ? "" : ` that can be told (not told: ${lacking.join(", ")})`;
+    const text = `No step${which} lost reports against ${when}, ${span}: ${tail} A step that lost ${percent(least)} would show.`;
+    return { text, found: false };
   }
   const isOpen =
     worst.step === "stored" &&
@@ -192,22 +244,8 @@ function verdict(rows: readonly FunnelRow[], untold: readonly string[], span: st
     ? "Fewer reports are stored, but which step lost them can't be told"
     : CULPRITS[worst.step];
   const more = others.map(({ step, change }) => `; ${step} too (${signedPercent(change!)})`);
-  return {
-    text: `${where}: ${signedPercent(worst.change!)} against the week before, ${span}${more.join("")}: ${tail}`,
-    found: true,
-  };
-}
-
-/**
- * How many standard errors the share that came through lies below the usual one, on the log scale:
- * of what can only get fewer (accepted of submitted, stored of accepted) binomial, else Poisson.
- */
-function errors({ step, now, before, passed, passed_before: usual, change }: FunnelRow): number {
-  const part = step === "accepted" || step === "stored";
-  const variance = (count: number | null, share: number | null) =>
-    (part && share !== null && share <= 1 ? 1 - share + 1 / (count! + 1) : 1) / Math.max(1, count!);
-  const error = Math.sqrt(variance(now, passed) + variance(before, usual));
-  return -Math.log(Math.max(1e-9, 1 + change!)) / error;
+  const text = `${where}: ${signedPercent(worst.change!)} against ${when}, ${span}${more.join("")}: ${tail}`;
+  return { text, found: true };
 }
 
 /** A row of a funnel's freshness: the measurement table, or a program of the log table. */
@@ -250,8 +288,8 @@ export async function freshness(
   measurements: Database,
   openLogs: () => Promise<Database>,
 ): Promise<Finding> {
-  const stored = await readAges("measurements", measurements);
-  const logged = await readAges("logs", measurements, openLogs);
+  const stored = await readAges("measurements", () => measurements);
+  const logged = await readAges("logs", openLogs);
   const parts = [...stored.rows, ...logged.rows];
   const newest = Math.max(...parts.map((row) => Number(row.newest)));
   const present = Date.now();
@@ -318,27 +356,34 @@ interface Ages {
 
 async function readAges(
   role: "measurements" | "logs",
-  measurements: Database,
-  openLogs?: () => Promise<Database>,
+  open: () => Database | Promise<Database>,
 ): Promise<Ages> {
+  const what = role === "logs" ? "log lines" : role;
   try {
-    const database = (await openLogs?.()) ?? measurements;
-    return await askAges(database, await database.table(role), role === "logs");
+    const database = await open();
+    const table = await database.table(role);
+    const newest = await newestRow(database.rows, table);
+    if (newest !== null) return await askAges(database, table, newest, role === "logs");
+    return {
+      rows: [],
+      text: `${table.name} holds no ${what.replace(/s$/, "")}`,
+      notes: table.notes,
+    };
   } catch (error) {
     if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-    const what = role === "logs" ? "log lines" : role;
     const text = `${what} can't be told, because: ${error.message.replace(/\.$/, "")}`;
     return { rows: [], text, notes: [] };
   }
 }
 
-/** The newest row, the longest silence of the week before it and the last day's lag, by program. */
-async function askAges(database: Database, table: TableInfo, isLog: boolean): Promise<Ages> {
+/** The longest silence of the week before the newest row and the last day's lag, by program. */
+async function askAges(
+  database: Database,
+  table: TableInfo,
+  newest: Date,
+  isLog: boolean,
+): Promise<Ages> {
   const { name, notes, time } = table;
-  const newest = await newestRow(database.rows, table);
-  if (newest === null) {
-    return { rows: [], text: `${name} holds no ${isLog ? "line" : "measurement"}`, notes };
-  }
   const range = between(new Date(+newest - 7 * DAY), new Date(+newest + 1000));
   const bounds = boundsSql(time, range);
   const stored = isLog ? {} : storedColumn(table);

@@ -1,15 +1,17 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { counted, lowered } from "../base/text.js";
-import type { Measurements, Runs } from "../measurements/measurements.js";
+import { counted, grouped, lowered } from "../base/text.js";
+import type { Database } from "../database/database.js";
+import { measurementsOf, runsOf } from "../measurements/measurements.js";
 import { count, quantile, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
+import { failedWhere } from "../test-helpers/failures.js";
 import { CONFIDENCES } from "../query/wilson.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
-import { between, checkRange, formatRange, last, type TimeRange } from "../time/time-range.js";
-import { DAY } from "../time/span.js";
+import { DAY, HOUR } from "../time/span.js";
+import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import {
   changeColumns,
   difference,
@@ -18,7 +20,15 @@ import {
   type Estimate,
   type Finding,
 } from "./finding.js";
-import { amount, changeText, percent, sentences, spoken, valueText } from "./words.js";
+import {
+  amount,
+  changeText,
+  percent,
+  sentences,
+  signedPercent,
+  spoken,
+  valueText,
+} from "./words.js";
 
 /** What `lab.release` takes besides the version. */
 export interface ReleaseOptions {
@@ -57,7 +67,7 @@ export interface ReleaseFinding extends Finding {
   readonly software: string | null;
   readonly version: string;
   readonly previous: string | null;
-  /** The first day on which more than a hundredth of its measurements had come; null without any. */
+  /** Its first hour on the day by which a hundredth of its measurements had come; null without any. */
   readonly since: Date | null;
   /** Runs behind each number: of the previous version, and of the release. */
   readonly runs: { readonly before: number; readonly after: number };
@@ -68,6 +78,8 @@ export interface ReleaseFinding extends Finding {
 
 const ACTION = "compare a release with the version before it";
 const DAYS = 14;
+/** A run that is under way looks like one that ended early. */
+const UNDER_WAY = 2 * HOUR;
 /** With fewer, an interval of a median reaches from end to end. */
 const LEAST_RUNS = 30;
 const COLUMNS = [
@@ -75,31 +87,30 @@ const COLUMNS = [
   ["measurements", "Measurements per run, median", "measurements"],
   ["seconds_per_measurement", "Seconds per measurement, median", "s"],
 ] as const;
+const FAILED = ["failed", "Share of failed measurements", "share"] as const;
 /** A release is looked at again and again: what moved must lie beyond twice its 95 % interval. */
 const STANDS_OUT = 2;
 /** Medians that move by less don't matter. */
 const MATTERS = 0.1;
 /** Hours that tell how failures hang together. */
 const LEAST_HOURS = 10;
+/** A country that has so much more of one version's runs than of the other's may be what moved. */
+const OTHER_USERS = 0.25;
 
 /**
  * `lab.release`: how the runs of a new version compare with those of the version before it, in the
  * first two weeks of the release: medians of run duration, measurements per run and seconds per
- * measurement, and the share of failed measurements.
+ * measurement, and the share of failed measurements (where the table tells it).
  *
- * Both versions are compared in the same days, so that what happens to the service happens to both;
+ * Both versions are compared in the same hours, so that what happens to the service happens to both;
  * where the previous one has too few runs left, it is taken from the two weeks before. Intervals of medians are those of
  * order statistics (Conover, Practical Nonparametric Statistics, 3.2), of the share Wilson's with as
  * many trials as the scatter between hours leaves. A value moved where the change matters (10 % of a
  * median, half of a share, at most a percentage point) and lies beyond twice its interval; it is as
  * before where the whole interval doesn't matter; else it can't be told.
- *
- * @param failed which measurements failed; null where the table doesn't tell.
  */
 export async function release(
-  measurements: Measurements,
-  runs: Runs,
-  failed: Where | null,
+  database: Database,
   version: string,
   options: ReleaseOptions,
 ): Promise<ReleaseFinding> {
@@ -108,14 +119,17 @@ export async function release(
   if (typeof version !== "string" || version === "") {
     throw new ProbelabError(`Can't ${ACTION} without a version: lab.release("3.10.0", { range }).`);
   }
+  const [measurements, runs] = [measurementsOf(database), runsOf(database)];
+  const failed = await failedWhere(database);
+  const { columns } = await database.table("measurements");
   const stop = options.signal && { signal: options.signal };
   const results: Result<object>[] = [];
-  const kept = async <Answer extends Result<object>>(asked: Promise<Answer>) => {
+  const rowsOf = async <Row extends object>(asked: Promise<Result<Row>>) => {
     const answer = await asked;
     results.push(answer);
-    return answer;
+    return answer.rows();
   };
-  const seen = await kept(
+  const seen = await rowsOf(
     measurements.ask({
       range,
       every: "all",
@@ -126,120 +140,111 @@ export async function release(
       measures: { n: count() },
     }),
   );
-  const chosen = choose(seen.rows(), version, options);
-  const { software = null, previous = null } = chosen ?? {};
-  let known: Partial<ReleaseFinding> = { software, previous };
-  const answer = (text: string, notes: readonly string[] = []) =>
-    finding(results, notes, { ...known, version, sentence: text });
-  const name = `${valueText(software)} ${valueText(version)}`;
+  let known: Partial<ReleaseFinding> = {};
+  const answer = (sentence: string, notes: readonly string[] = []) =>
+    finding(results, notes, { ...known, version, sentence });
   const cantTell = (why: string) =>
-    answer(`I can't tell yet how ${chosen ? name : valueText(version)} does, because ${why}`);
+    answer(`I can't tell yet how ${nameOf(known.software, version)} does, because ${why}`);
+  const chosen = choose(seen, version, options);
   if (chosen === undefined) {
-    const others = [...new Set(seen.rows().map(nameOf))].slice(-5).join(", ");
+    const others = [...new Set(seen.map((row) => nameOf(row.software_name, row.software_version)))];
     return cantTell(
-      `no measurement of it was found, ${formatRange(range)}. ${others === "" ? "There is no measurement at all: see probelab doctor." : `There are ${others} and others; is the version written so?`}`,
+      `no measurement of it was found, ${formatRange(range)}. ${others.length === 0 ? "There is no measurement at all: see probelab doctor." : `There are ${others.slice(-5).join(", ")} and others; is the version written so?`}`,
     );
   }
+  const { software, previous } = chosen;
   const where = { ...options.where, software_name: software, ...chosen.test };
-  const own = { ...where, software_version: version };
-  const days = await kept(measurements.counts({ range, every: "day", ...stop, where: own }));
-  const since = beginning(days.rows(), range);
-  known = { ...known, since };
+  const of = (version: string, range: TimeRange) => {
+    return { range, ...stop, where: { ...where, software_version: version } };
+  };
+  const hours = await rowsOf(measurements.counts({ ...of(version, range), every: "hour" }));
+  const since = beginning(hours, range);
+  known = { software, previous, since };
   if (previous === null) {
     return cantTell(
-      `no earlier version of it was found, ${formatRange(range)}: pass a longer range.`,
+      `no earlier version of it was found, ${formatRange(range)}: pass a longer range, or name one as previous.`,
     );
   }
-  // A run that is under way looks like one that ended early.
-  const whole = last("2 hours", { now: range.end }).start;
-  const end = new Date(Math.min(+since + DAYS * DAY, +whole));
+  const { timeZone } = range;
+  const end = new Date(Math.min(+since + DAYS * DAY, +range.end - UNDER_WAY));
   if (+end <= +since) {
     return cantTell("it began less than two hours ago: its runs may still be under way.");
   }
-  const from = new Date(Math.max(+since - DAYS * DAY, +range.start - DAYS * DAY, 0));
-  const span = between(from, end, { timeZone: range.timeZone });
-  const released = between(since, end, { timeZone: range.timeZone });
-  const rest = { range: span, ...stop, where: { ...where, software_version: [previous, version] } };
-  const cell = (version: string, start: object) => ({ software_version: version, start });
-  const askRuns = async (measures: readonly [string, Measure][]) => {
-    const asked = { ...rest, every: "all" as const, measures: Object.fromEntries(measures) };
-    return (await kept(runs.ask(asked))).rows()[0] ?? {};
+  const released = between(since, end, { timeZone });
+  const earlier = between(new Date(Math.max(0, +since - DAYS * DAY)), since, { timeZone });
+  /** Runs, by country where that is known. */
+  const sizeOf = async (version: string, range: TimeRange) => {
+    const by = columns.has("probe_cc") ? (["probe_cc"] as const) : [];
+    const measures = { n: count() };
+    const asked = { ...of(version, range), every: "all" as const, by, top: Infinity, measures };
+    const rows = await rowsOf<{ n: number; probe_cc?: string | null }>(runs.ask(asked));
+    const countries = new Map(rows.map((row) => [row.probe_cc ?? null, row.n]));
+    return { n: rows.reduce((sum, row) => sum + row.n, 0), countries, range };
   };
-  const places = {
-    after: cell(version, { gte: since }),
-    since: cell(previous, { gte: since }),
-    earlier: cell(previous, { lt: since }),
+  const estimates = async (version: string, { n, range }: { n: number; range: TimeRange }) => {
+    const levels = Object.entries(medianLevels(n));
+    const medians = COLUMNS.flatMap(([column]) =>
+      levels.map(([end, level]): [string, Measure] => [
+        `${column}_${end}`,
+        quantile<string>(level, column),
+      ]),
+    );
+    const asked = { ...of(version, range), every: "all" as const };
+    const [row] = await rowsOf(runs.ask({ ...asked, measures: Object.fromEntries(medians) }));
+    const all = COLUMNS.map(([column]): Estimate | null => {
+      const [value, low, high] = levels.map(([end]) => row?.[`${column}_${end}`] as number | null);
+      return value == null || low == null || high == null ? null : { value, low, high };
+    });
+    if (failed === null) return all;
+    const measures = { failed: count({ where: failed }), n: count() };
+    const hours = measurements.ask({ ...of(version, range), every: "hour", measures });
+    return [...all, failureShare(await rowsOf(hours), n)];
   };
-  const sizes = await askRuns(
-    Object.entries(places).map(([name, where]) => [name, count({ where })]),
-  );
-  const size = (name: keyof typeof places) => Number(sizes[name] ?? 0);
-  const base = size("since") >= LEAST_RUNS ? "since" : "earlier";
-  const many = { before: size(base), after: size("after") };
-  known = { ...known, runs: many };
+  const after = await sizeOf(version, released);
+  const stayed = await sizeOf(previous, released);
+  const isLeft = stayed.n >= LEAST_RUNS;
+  const before = isLeft ? stayed : await sizeOf(previous, earlier);
+  known = { ...known, runs: { before: before.n, after: after.n } };
   const test = "test_name" in chosen.test ? ` of ${valueText(chosen.test.test_name)}` : "";
-  const tooFew = (whose: string, n: number, when: TimeRange, remedy: string) =>
+  const few = (whose: string, n: number, when: TimeRange, remedy: string) =>
     cantTell(
       `${whose} has ${counted(n, "run")}${test}, ${formatRange(when)}; ${LEAST_RUNS} are needed. ${remedy}`,
     );
-  if (many.after < LEAST_RUNS) {
-    return tooFew(name, many.after, released, "Ask again when there are more.");
+  if (after.n < LEAST_RUNS) {
+    return few(nameOf(software, version), after.n, released, "Ask again when there are more.");
   }
-  if (many.before < LEAST_RUNS) {
+  if (before.n < LEAST_RUNS) {
     const remedy = "Name an earlier version to compare with.";
-    return tooFew(valueText(previous), Math.max(many.before, size("since")), span, remedy);
+    const [n, span] = [stayed.n + before.n, between(earlier.start, end, { timeZone })];
+    return few(valueText(previous), n, span, remedy);
   }
-  const sides = { before: places[base], after: places.after };
-  const [before, after] = ["before", "after"] as const;
-  const medians = await askRuns(
-    [before, after].flatMap((side) =>
-      COLUMNS.flatMap(([column]) =>
-        Object.entries(medianLevels(many[side])).map(([end, level]): [string, Measure] => [
-          `${side}_${column}_${end}`,
-          quantile<string>(level, column, { where: sides[side] }),
-        ]),
-      ),
-    ),
-  );
-  const values = COLUMNS.map(([column, measure, unit]) => {
-    const of = (side: string) => {
-      const at = (end: string) => medians[`${side}_${column}_${end}`] as number | null;
-      const [value, low, high] = [at("value"), at("low"), at("high")];
-      return value === null || low === null || high === null ? null : { value, low, high };
-    };
-    return valueOf(measure, unit, of(before), of(after));
-  });
-  if (failed !== null) {
-    const asked = measurements.ask({
-      ...rest,
-      every: "hour",
-      by: "software_version",
-      top: Infinity,
-      measures: { failed: count({ where: failed }), n: count() },
-    });
-    const hours = (await kept(asked)).rows();
-    const of = (side: "before" | "after", whose: string) => {
-      const early = side === "before" && base === "earlier";
-      const own = hours.filter(
-        (hour) => hour.software_version === whose && hour.t < since === early,
-      );
-      return failureShare(own, many[side]);
-    };
-    const label = "Share of failed measurements";
-    values.push(valueOf(label, "share", of(before, previous), of(after, version)));
-  }
+  const was = await estimates(previous, before);
+  const is = await estimates(version, after);
+  const measures = failed === null ? COLUMNS : [...COLUMNS, FAILED];
+  const values = measures.map(([, label, unit], at) => valueOf(label, unit, was[at]!, is[at]!));
   known = { ...known, values, found: values.some(({ verdict }) => verdict === "moved") };
-  const left = `${valueText(previous)} has ${counted(size("since"), "run")} left since then and is taken from the two weeks before.`;
+  const left = `${valueText(previous)} has ${counted(stayed.n, "run")} left since then: its runs are those of ${formatRange(earlier)}`;
   const compared = sentences([
-    `${counted(many.after, "run")}${test} against ${counted(many.before, "run")}, ${formatRange(released)}`,
-    ...(base === "earlier" ? [left] : []),
+    `${counted(after.n, "run")}${test} against ${counted(before.n, "run")}, ${formatRange(released)}`,
+    ...(isLeft ? [] : [left]),
+    ...(known.found === true ? otherUsers(previous, version, before, after) : []),
   ]);
-  return answer(`${name} against ${valueText(previous)}: ${lowered(words(values))} ${compared}`, [
-    "Both versions in the same days; runs of the last 2 hours are left out, as they may be under way.",
+  const text = `${nameOf(software, version)} against ${valueText(previous)}: ${lowered(words(values))} ${compared}`;
+  return answer(text, [
+    "Whether runs are missing isn't looked at here: explain tells that.",
+    ...(isLeft ? ["Both versions in the same hours."] : []),
+    ...(+end < +since + DAYS * DAY
+      ? ["Runs of the range's last 2 hours may be under way and are left out."]
+      : []),
+    ...(+since === +range.start ? ["It was there when the range began."] : []),
     ...(failed === null
       ? ["The table has no msm_failure: the share of failed measurements isn't told."]
       : []),
   ]);
+}
+
+function nameOf(software: string | null | undefined, version: string | null): string {
+  return `${software === undefined ? "" : `${valueText(software)} `}${valueText(version)}`;
 }
 
 interface Seen {
@@ -249,53 +254,70 @@ interface Seen {
   readonly n: number;
 }
 
-const nameOf = ({ software_name: of, software_version: version }: Seen) =>
-  `${valueText(of)} ${valueText(version)}`;
-
 /** Whose release it is, what came before it, and its commonest test. Undefined where nothing is of that version. */
-function choose(
-  all: readonly Seen[],
-  version: string,
-  { software, previous, where }: ReleaseOptions,
-) {
+function choose(all: readonly Seen[], version: string, { previous, where }: ReleaseOptions) {
   const sum = (rows: readonly Seen[]) => rows.reduce((n, row) => n + row.n, 0);
-  const own = all.filter((row) => row.software_version === version);
-  const programs = [...new Set(own.map((row) => row.software_name))];
+  const released = all.filter((row) => row.software_version === version);
+  const programs = [...new Set(released.map((row) => row.software_name))];
   const [program] = programs;
   if (program === undefined) return undefined;
   if (programs.length > 1) {
     const listed = programs.map(
       (each) =>
-        `${valueText(each)} (${counted(sum(own.filter((row) => row.software_name === each)), "measurement")})`,
+        `${valueText(each)} (${counted(sum(released.filter((row) => row.software_name === each)), "measurement")})`,
     );
     throw new ProbelabError(
       `Can't ${ACTION}: several programs have a version ${valueText(version)}: ${listed.join(", ")}. Name one: software: ${JSON.stringify(program)}, or --software in a shell.`,
     );
   }
-  const others = all.filter(
-    (row) => row.software_name === program && compareVersions(row.software_version, version) < 0,
-  );
-  const versions = [...new Set(others.map((row) => row.software_version ?? ""))]
+  // Rows without a version are of no release.
+  const own = all.filter((row) => row.software_name === program && row.software_version);
+  const others = own.filter((row) => compareVersions(row.software_version, version) < 0);
+  const versions = [...new Set(others.map((row) => row.software_version!))]
     .map((each) => ({ each, n: sum(others.filter((row) => row.software_version === each)) }))
     .sort((a, b) => compareVersions(b.each, a.each));
-  if (previous !== undefined && !all.some((row) => row.software_version === previous)) {
+  if (previous !== undefined && !own.some((row) => row.software_version === previous)) {
     const there = versions.slice(0, 5).map(({ each }) => valueText(each));
     throw new ProbelabError(
-      `Can't ${ACTION}: no measurement of ${valueText(program)} ${valueText(previous)} in the range. There are ${there.join(", ")}.`,
+      `Can't ${ACTION}: no measurement of ${nameOf(program, previous)} in the range. There are ${there.join(", ")}.`,
     );
   }
   const usual = versions.find(({ n }) => n >= sum(others) / 100)?.each ?? null;
-  const commonest = own.reduce((most, row) => (row.n > most.n ? row : most)).test_name;
+  const commonest = released.reduce((most, row) => (row.n > most.n ? row : most)).test_name;
   const test = where !== undefined && "test_name" in where ? {} : { test_name: commonest };
-  return { software: software ?? program, previous: previous ?? usual, test };
+  return { software: program, previous: previous ?? usual, test };
 }
 
-/** The first day by whose end a hundredth of the measurements had come: a wrong clock is no release. */
-function beginning(days: readonly { t: Date; measurements: number }[], range: TimeRange): Date {
-  const all = days.reduce((n, day) => n + day.measurements, 0);
+/** When the day began by which a hundredth of the measurements had come: a wrong clock is no release. */
+function beginning(
+  hours: readonly { readonly t: Date; readonly measurements: number }[],
+  range: TimeRange,
+): Date {
+  const all = hours.reduce((n, { measurements }) => n + measurements, 0);
   let so = 0;
-  const first = days.find(({ measurements: n }) => (so += n) > all / 100);
-  return new Date(Math.max(+(first?.t ?? range.start), +range.start));
+  const reached = hours.find(({ measurements: n }) => (so += n) > all / 100);
+  const from = +(reached?.t ?? 0) - DAY;
+  const first = hours.find(({ t, measurements }) => +t > from && measurements > 0);
+  return new Date(Math.max(+(first?.t ?? 0), +range.start));
+}
+
+/** That the runs of the versions come from different countries, which by itself moves what they hold. */
+function otherUsers(
+  previous: string,
+  version: string,
+  before: { readonly n: number; readonly countries: ReadonlyMap<string | null, number> },
+  after: typeof before,
+): string[] {
+  const parts = [...new Set([...before.countries.keys(), ...after.countries.keys()])].map((cc) => {
+    const [was, is] = [before, after].map(({ n, countries }) => (countries.get(cc) ?? 0) / n);
+    return { cc, was: was!, is: is!, by: Math.abs(is! - was!) };
+  });
+  const most = parts.reduce((a, b) => (b.by > a.by ? b : a));
+  return most.by < OTHER_USERS
+    ? []
+    : [
+        `Their users differ, which may be what moved: probe_cc ${valueText(most.cc)} has ${percent(most.is)} of the runs of ${valueText(version)} and ${percent(most.was)} of those of ${valueText(previous)}; compare them in one country (where)`,
+      ];
 }
 
 /** The quantiles between which the true median lies, 19 times in 20, of so many independent rows. */
@@ -372,17 +394,27 @@ export function words(values: readonly ReleaseValue[]): string {
       .filter((value) => value.verdict === verdict)
       .map((value) => `${lowered(spoken(value.measure))} ${text(value)}`);
   const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
-  const same = texts("as before", ({ after, unit }) => `(${amount(after, unit)})`).join(", ");
-  const open = texts("can't tell", ({ before, low, high, unit }) => {
-    if (before === null || low === null || high === null) return "(no value)";
-    const by = (end: number) => (unit === "share" ? percent(end) : percent(end / before));
-    const times = Math.ceil(((high - low) / matters(before, unit)) ** 2);
-    return `(95 % interval of the change ${by(low)} to ${by(high)}${unit === "share" ? " points" : ""}; about ${Math.max(2, times).toLocaleString("en-US")} times as many runs would tell)`;
-  }).join(", ");
+  const change = ({ before, low, high, unit }: ReleaseValue) => {
+    const [from, to] = [low!, high!].map((end) => {
+      if (end === 0) return "0";
+      if (unit === "share") return `${signedPercent(end).replace(" %", "")} points`;
+      return before === 0 ? amount(end, unit) : signedPercent(end / before!);
+    });
+    return `95 %: ${from} to ${to}`;
+  };
+  const same = texts("as before", (of) => `(${amount(of.after, of.unit)}; ${change(of)})`);
+  const open = texts("can't tell", (of) => {
+    if (of.change === null) return "(no run has one)";
+    const times = Math.ceil(((of.high! - of.low!) / matters(of.before!, of.unit)) ** 2);
+    const more = Number.isFinite(times)
+      ? `; about ${grouped(Math.max(2, times))} times as many runs would tell`
+      : "";
+    return `(${change(of)}${more})`;
+  });
   return sentences([
     ...moved,
-    ...(same === "" ? [] : [`as before: ${same}`]),
-    ...(open === "" ? [] : [`I can't tell yet, because there are too few runs: ${open}`]),
+    ...(same.length === 0 ? [] : [`as before: ${same.join(", ")}`]),
+    ...(open.length === 0 ? [] : [`I can't tell yet from so few runs: ${open.join(", ")}`]),
   ]);
 }
 

@@ -3,7 +3,7 @@ import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver } from "./cuboids.js";
 import type { Found } from "./search.js";
-import { LEAST_REST, WHOLE } from "./thresholds.js";
+import { ALONG, LEAST_REST, WHOLE } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -195,9 +195,6 @@ function unmoved(
     return fell && stayed ? [code] : [];
   });
 }
-
-/** Rows of a program changed with the others of their version where by at least this part of what all did. */
-const ALONG = 0.5;
 
 /** What a found element's rows share, by dimension, and which rows they are. */
 export interface NamedRows {

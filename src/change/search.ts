@@ -1,12 +1,4 @@
-import {
-  elementOf,
-  leavesOf,
-  sumsBy,
-  takeOut,
-  type Cuboid,
-  type Element,
-  type Leaves,
-} from "./cuboids.js";
+import { leavesOf, sumsBy, takeOut, type Cuboid, type Element, type Leaves } from "./cuboids.js";
 import { MOST_CAUSES } from "./thresholds.js";
 
 /** An element whose leaves changed together. */
@@ -58,7 +50,9 @@ export function greedy(
     }
     if (best === undefined) break;
     const { at, group } = best;
-    const element = elementOf(leaves, cuboids[at]!, group);
+    const { dimensions, example } = cuboids[at]!;
+    const leaf = example[group]!;
+    const element = { dimensions, values: dimensions.map((one) => leaves.codes[one]![leaf]!) };
     const all = leavesOf(leaves, element);
     const own = all.filter((leaf) => out[leaf] === 0);
     for (const leaf of own) out[leaf] = 1;

@@ -25,3 +25,14 @@ const CAUTION = 5;
 export function priceOf(combinations: number, groups: number): number {
   return CAUTION + Math.log(combinations + 1) + Math.log(groups);
 }
+
+/** Two groups changed alike where the lesser did by this part of what the greater did. */
+export const ALONG = 0.5;
+
+/** How runs scatter before any change is seen, by how many of a Poisson process one counts as, over so many rows. */
+export const SCATTER = { of: 3, rows: 50 };
+/** Rows of the heaviest user before one is seen: a probe that runs some tests a day; and how much heavier those may be that stayed. */
+export const HEAVIEST = 10;
+export const UNSEEN = 2;
+/** Fewer programs and networks can't tell how users scatter. */
+export const LEAST_PLACES = 12;

@@ -24,8 +24,6 @@ export const loadCommand = new Command("load")
   .option("--into <source>", "embedded:DIR to load into (default: the project's)")
   .option("--format <format>", "jsonl, csv, tsv or parquet, with .gz if packed")
   .option("--again", "load rows that are there already a second time")
-  .option("--replace-sample", "let the files replace the sample service")
-  .option("--allow-missing-newline", "take CSV and TSV without a line break at the end as whole")
   .action(async (table: LoadableTable, files: string[], { into, ...flags }: LoadFlags) => {
     using interrupt = userInterrupt();
     const source = findSource(

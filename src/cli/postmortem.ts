@@ -13,7 +13,7 @@ interface Flags {
 const verify = new Command("verify")
   .description("check every file of a saved postmortem by its hash")
   .argument("<folder>", "what report.save() wrote")
-  .option("--rerun", "ask the SQL of every figure again, and name the cells that differ")
+  .option("--rerun", "ask the SQL of every figure again, and name the rows that differ")
   .option("--yes", "with --rerun: run the SQL that is shown, for folders that you trust")
   .addHelpText(
     "after",

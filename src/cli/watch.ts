@@ -1,19 +1,24 @@
 import { Command, InvalidArgumentError } from "commander";
+import { createSocket } from "node:dgram";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProbelabError } from "../base/error.js";
-import { sendGauge, statsdServer } from "../base/statsd.js";
 import { checkBaseUrl } from "../test-lists/fetch.js";
 import { COUNTRY_WIDE, type TestList } from "../test-lists/test-list.js";
 import { testLists } from "../test-lists/test-lists.js";
 import { DAY, LENGTHS, readSpan } from "../time/span.js";
 import { userInterrupt } from "./terminal.js";
 
+interface StatsdServer {
+  readonly host: string;
+  readonly port: number;
+}
+
 interface Flags {
   readonly country: readonly string[];
   /** In milliseconds. */
   readonly every: number;
   readonly baseUrl?: string;
-  readonly statsd?: string;
+  readonly statsd?: StatsdServer;
 }
 
 const testList = new Command("test-list")
@@ -21,7 +26,7 @@ const testList = new Command("test-list")
   .requiredOption("--country <codes>", "countries, such as GE,IT,US", countryList)
   .option("--every <span>", "time between polls: 30s, 10min, 1h; default: 10 minutes", every)
   .option("--base-url <url>", "the API's address (default: PROBELAB_API)")
-  .option("--statsd <host:port>", "send gauges there over UDP")
+  .option("--statsd <host:port>", "send gauges there over UDP", statsdServer)
   .action(({ every = 600_000, ...flags }: Flags) => watchTestList({ ...flags, every }));
 
 /** `probelab watch test-list`: polls until it is interrupted. */
@@ -33,7 +38,6 @@ async function watchTestList(flags: Flags): Promise<void> {
   using interrupt = userInterrupt();
   const { signal } = interrupt;
   checkBaseUrl(flags.baseUrl);
-  if (flags.statsd !== undefined) statsdServer(flags.statsd);
   console.log(COUNTRY_WIDE);
   const lists = new Map<string, TestList>();
   for (let due = Date.now(); !signal.aborted;) {
@@ -74,16 +78,33 @@ async function poll(
     console.log(
       `${when}  churn ${churn.toFixed(1)} % (${added.length} in, ${removed.length} out, of ${union})`,
     );
-    const gauge = `probelab.test_list.churn.${country}`;
-    if (statsd === undefined) return;
-    await sendGauge(statsd, gauge, Number(churn.toFixed(4))).catch((error: Error) => {
-      console.error(error.message);
-    });
+    const gauge = `probelab.test_list.churn.${country}:${Number(churn.toFixed(4))}|g`;
+    if (statsd !== undefined) await sendGauge(statsd, gauge);
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof ProbelabError)) throw error;
     console.error(`${when}  no number: ${error.message}`);
   }
+}
+
+/** Sends a gauge of StatsD over UDP: whether it arrives is unknown. */
+async function sendGauge({ host, port }: StatsdServer, gauge: string): Promise<void> {
+  const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
+  await new Promise<void>((resolve) => {
+    const failed = ({ message }: Error) => {
+      console.error(`Can't send a gauge to ${host}:${port}: ${message}. Check the address.`);
+      resolve();
+    };
+    socket.once("error", failed);
+    socket.send(gauge, port, host, (error) => (error ? failed(error) : resolve()));
+  }).finally(() => socket.close());
+}
+
+function statsdServer(text: string): StatsdServer {
+  const [, host, digits = "8125"] = /^\[?([^[\]\s]+?)\]?(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (host !== undefined && port >= 1 && port <= 65_535) return { host, port };
+  throw new InvalidArgumentError("write host:port, such as 127.0.0.1:8125.");
 }
 
 function countryList(text: string): readonly string[] {

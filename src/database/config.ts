@@ -69,7 +69,6 @@ export interface Config {
   /** Channels of alerts: each an address, or the credential that holds it. */
   readonly alerts?: {
     readonly channels?: readonly AlertChannel[];
-    readonly statsd?: string;
     readonly windowHours?: number;
     /** What hears of each round of the schedule. */
     readonly heartbeat?: readonly AlertChannel[];
@@ -157,7 +156,6 @@ const CONFIG: Record<keyof Config, Shape> = {
   credentials: { file: PATH, measurements: KEY, logs: KEY },
   alerts: {
     channels: [CHANNEL],
-    statsd: text("write host:port"),
     windowHours: POSITIVE,
     heartbeat: [HEARTBEAT],
     pages: ADDRESS,

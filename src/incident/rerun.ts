@@ -22,7 +22,7 @@ export interface AnswerNow {
   readonly figure: string;
   /** `same` or `changed` where it was answered, `failed` where it should have been. */
   readonly state: "same" | "changed" | "not asked" | "failed";
-  /** The cells that differ, or the reason. */
+  /** The rows that differ, or the reason. */
   readonly said: readonly string[];
 }
 
@@ -85,71 +85,39 @@ export async function rerunPostmortem(
       const found = differences(columns, now);
       const rows = counted(columns[0]?.[1].length ?? 0, "row");
       if (found.length === 0) say(figure, "same", `${rows}, every value as it was`);
-      else say(figure, "changed", `${counted(found.length, "difference")} in ${rows}`, ...found);
+      else say(figure, "changed", `of ${rows} some are gone or new`, ...found);
     });
   }
   return [...answers.values()];
 }
 
-/**
- * The cells that differ between two answers to one SQL, a text each: `2026-04-13, 3.10.0: n 44,708 →
- * 44,709`. A row is known by its texts and times; rows with the same ones are compared in the order of
- * their numbers. The order of the rows is not compared: without `ORDER BY` a server gives any.
- */
+/** The rows that only one of two answers to one SQL holds, `was …` or `now …`; their order is not compared. */
 function differences(before: Columns, now: Columns): string[] {
-  const names = before.map(([name]) => name);
-  const others = now.map(([name]) => name);
-  const apart = [
-    ...names.filter((name) => !others.includes(name)),
-    ...others.filter((name) => !names.includes(name)),
-  ];
-  // Other columns name and pair the rows otherwise: cells can't be compared.
-  if (apart.length > 0) {
-    return apart.map((name) => `column ${name} is in only one of the answers`);
-  }
-  const keys = names.filter((name) =>
-    [...before, ...now].every(
-      ([other, values]) => other !== name || values.every((each) => isName(name, each)),
-    ),
-  );
-  const [earlier, later] = [rowsByKey(before, names, keys), rowsByKey(now, names, keys)];
-  const changed = [...earlier].flatMap(([key, { title, cells }]) => {
-    const other = later.get(key);
-    if (other === undefined) return [`${title}is gone`];
-    return names.flatMap((name, at) =>
-      cells[at] === other.cells[at] ? [] : [`${title}${name} ${cells[at]} → ${other.cells[at]}`],
-    );
-  });
-  const added = [...later].filter(([key]) => !earlier.has(key));
-  return [...changed, ...added.map(([, { title }]) => `${title}is new`)];
+  const [earlier, later] = [rowTexts(before), rowTexts(now)];
+  const lines = [
+    ...without(earlier, later).map((row) => [row, "was"]),
+    ...without(later, earlier).map((row) => [row, "now"]),
+  ] as const;
+  // A row that changed stands below what it was.
+  const sorted = [...lines].sort(([one = ""], [other = ""]) => (one < other ? -1 : 1));
+  return sorted.map(([row, word]) => `${word} ${row}`);
 }
 
-/** True for a value that can name a row: a text, a time, or nothing. */
-function isName(column: string, value: Value): boolean {
-  if (typeof value === "number") return column === BUCKET;
-  return typeof value !== "bigint" && (!(value instanceof Object) || value instanceof Date);
-}
-
-// The start of a bucket, which built SQL gives in milliseconds.
-const BUCKET = "_t";
-
-/** Rows as texts by their keys; of rows with one key each has a number, in the order of their values. */
-function rowsByKey(columns: Columns, names: readonly string[], keys: readonly string[]) {
-  const values = new Map(columns);
-  const rows = (columns[0]?.[1] ?? []).map((_, row) => {
-    const cells = names.map((name) => cellText(name, values.get(name)?.[row]));
-    const own = cells.filter((_, at) => keys.includes(names[at]!));
-    return { cells, title: own.length === 0 ? "a row " : `${own.join(", ")}: ` };
-  });
-  const text = ({ cells }: { readonly cells: readonly string[] }) => cells.join("\0");
-  rows.sort((a, b) => text(a).localeCompare(text(b), "en", { numeric: true }));
+/** `rows` without those of `others`, each as often as it is there. */
+function without(rows: readonly string[], others: readonly string[]): string[] {
   const counts = new Map<string, number>();
-  return new Map(
-    rows.map((row) => {
-      const count = (counts.get(row.title) ?? 0) + 1;
-      counts.set(row.title, count);
-      return [`${row.title} ${count}`, row] as const;
-    }),
+  for (const row of others) counts.set(row, (counts.get(row) ?? 0) + 1);
+  return rows.filter((row) => {
+    const count = counts.get(row) ?? 0;
+    counts.set(row, count - 1);
+    return count <= 0;
+  });
+}
+
+/** `_t 2026-04-13, software_version 3.10.0, n 44,708`, a text a row. */
+function rowTexts(columns: Columns): string[] {
+  return (columns[0]?.[1] ?? []).map((_, row) =>
+    columns.map(([name, values]) => `${name} ${cellText(name, values[row])}`).join(", "),
   );
 }
 
@@ -159,7 +127,8 @@ function rowsByKey(columns: Columns, names: readonly string[], keys: readonly st
  */
 function cellText(column: string, value: Value): string {
   if (value === null || value === undefined) return "(none)";
-  if (column === BUCKET && typeof value === "number") return cellText("", new Date(value));
+  // The start of a bucket, which built SQL gives in milliseconds.
+  if (column === "_t" && typeof value === "number") return cellText("", new Date(value));
   if (value instanceof Date) return formatInstant(value, "UTC");
   if (typeof value === "bigint") return value.toLocaleString("en-US");
   if (typeof value === "number" && Number.isInteger(value)) return grouped(value);
@@ -171,7 +140,7 @@ function cellText(column: string, value: Value): string {
 const WORDS = { same: "ok", changed: "CHANGED", "not asked": "not asked", failed: "FAILED" };
 const MOST_SHOWN = 12;
 
-/** The answers for a console: the cells that differ. */
+/** The answers for a console: the rows that differ. */
 export function answersText(answers: readonly AnswerNow[]): string {
   const count = (...states: AnswerNow["state"][]) =>
     answers.filter(({ state }) => states.includes(state)).length;

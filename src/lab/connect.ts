@@ -20,7 +20,6 @@ import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { offerColumnTypes } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
-import { failedWhere } from "../test-helpers/failures.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { snapshot, type Snapshot, type SnapshotOptions } from "../snapshot/snapshot.js";
 import { flowAnomalies, type AnomaliesVerdict, type LabAnomaliesOptions } from "./anomalies.js";
@@ -188,8 +187,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
         snapshots.push(taken);
         return taken;
       },
-      release: async (version, asked) =>
-        release(measurements, runs, await failedWhere(database), version, asked),
+      release: (version, asked) => release(database, version, asked),
       close,
       [Symbol.asyncDispose]: close,
     };

@@ -38,11 +38,7 @@ export function refusal(name: string, why: string, cause?: unknown): ProbelabErr
  * @throws ProbelabError for a file that is missing, empty, cut, damaged, not regular, or of an
  *   unknown format.
  */
-export async function openInputFile(
-  name: string,
-  format?: string,
-  allowMissingNewline = false,
-): Promise<InputFile> {
+export async function openInputFile(name: string, format?: string): Promise<InputFile> {
   const status = await stat(name).catch((cause: NodeJS.ErrnoException) => {
     throw refusal(name, `it can't be read (${cause.code}). Check the path and its rights`, cause);
   });
@@ -62,7 +58,7 @@ export async function openInputFile(
       `${JSON.stringify(format ?? basename(name))} names no known format. Say --format jsonl, csv, tsv or parquet, with .gz if the file is packed`,
     );
   }
-  const why = await damageOf(name, extension, compression === "gzip", allowMissingNewline);
+  const why = await damageOf(name, extension, compression === "gzip");
   if (why !== undefined) throw refusal(name, why);
   const real = await realpath(name);
   // The engine's file() takes these for patterns and knows no quotes.
@@ -91,7 +87,6 @@ async function damageOf(
   name: string,
   extension: string,
   isPacked: boolean,
-  allowMissingNewline: boolean,
 ): Promise<string | undefined> {
   let [head, last] = ["", ""];
   let [bytes, quotes] = [0, 0];
@@ -130,7 +125,6 @@ async function damageOf(
     return "it has an odd number of quotes, so a quoted value isn't closed. Correct it";
   }
   const isJson = FORMATS[extension as keyof typeof FORMATS] === "JSONEachRow";
-  if (last.endsWith("\n") || (isJson ? /[}\]]\s*$/.test(last) : allowMissingNewline))
-    return undefined;
-  return `it ends without a line break, so it may be cut in its last row. Get the whole file${isJson ? "" : ", or say --allow-missing-newline if it is whole"}`;
+  if (last.endsWith("\n") || (isJson && /[}\]]\s*$/.test(last))) return undefined;
+  return `it ends without a line break, so it may be cut in its last row. Get the whole file${isJson ? "" : ", or where it is whole add the line break: echo >> FILE"}`;
 }

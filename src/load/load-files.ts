@@ -3,7 +3,7 @@ import { counted, grouped } from "../base/text.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { inAside, type Aside } from "../sample/aside.js";
-import { isLoaded, listTables, SCHEMAS } from "../sample/tables.js";
+import { listTables, SCHEMAS } from "../sample/tables.js";
 import { openInputFile, refusal, type InputFile } from "./input-file.js";
 import { readColumn, type MatchedColumn } from "./read-values.js";
 
@@ -33,10 +33,6 @@ export interface LoadOptions {
   readonly format?: string;
   /** Loads rows that are in the table already a second time (default: such a file is refused). */
   readonly again?: boolean;
-  /** Lets the first whole file replace the sample service (default false). */
-  readonly replaceSample?: boolean;
-  /** Takes CSV and TSV without a line break at the end as whole (default false). */
-  readonly allowMissingNewline?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -76,21 +72,19 @@ export async function loadFile(
   path: string,
   options: LoadOptions = {},
 ): Promise<LoadedFile> {
-  const { signal, again = false, replaceSample = false } = options;
-  const file = await openInputFile(path, options.format, options.allowMissingNewline);
+  const { signal, again = false } = options;
+  const file = await openInputFile(path, options.format);
   const work = async (aside: Aside) => {
     const rows = aside.table("rows");
     const load = { writer, table, file, aside, rows, stop: signal ? { signal } : {} };
-    const target = await findTarget(writer, table, replaceSample);
-    await writer.command(
-      `CREATE TABLE ${rows} ${target === "rows" ? `AS ${table}` : SCHEMAS[table]}`,
-    );
+    const isThere = await hasTable(writer, table);
+    await writer.command(`CREATE TABLE ${rows} ${isThere ? `AS ${table}` : SCHEMAS[table]}`);
     const columns = await readRows(load);
     const found = await measure(load);
-    if (target === "rows" && !again) await refuseTwice(load, found.rows);
+    if (isThere && !again) await refuseTwice(load, found.rows);
     await file.checkUnchanged();
     signal?.throwIfAborted();
-    await commit(load, target);
+    await commit(load, isThere);
     return { ...found, ...columns };
   };
   try {
@@ -102,26 +96,23 @@ export async function loadFile(
   }
 }
 
-type Target = "missing" | "sample" | "rows";
-
-/** @throws ProbelabError if the database holds the sample service, unless it is to be replaced. */
-async function findTarget(
-  writer: Writer,
-  name: LoadableTable,
-  replaceSample: boolean,
-): Promise<Target> {
+/**
+ * True where the table is there.
+ *
+ * @throws ProbelabError if the database holds the sample service.
+ */
+async function hasTable(writer: Writer, table: LoadableTable): Promise<boolean> {
   const tables = await listTables(writer);
-  const hasRows = tables.some(isLoaded);
-  // A load was killed between replacing the sample and dropping the rest of it.
-  if (hasRows) await dropSample(writer);
-  else if (!replaceSample && tables.some(({ isSample, rows }) => isSample && rows > 0)) {
+  if (tables.some(({ isSample, rows }) => isSample && rows > 0)) {
     throw new ProbelabError(
-      `Can't load into ${writer.source}: it holds the sample service, and made rows must not mix with real ones. Load into another directory with --into embedded:DIR, or let the file replace the sample with --replace-sample.`,
+      `Can't load into ${writer.source}: it holds the sample service, and made rows must not mix with real ones. Load into another directory with --into embedded:DIR, or remove ${writer.directory} first.`,
     );
   }
-  const own = tables.find((table) => table.name === name);
-  if (own === undefined || (hasRows && own.isSample)) return "missing";
-  return own.isSample ? "sample" : "rows";
+  // What is left of one that was killed while it was put in place.
+  for (const { name, isSample } of tables) {
+    if (isSample) await writer.command(`DROP TABLE IF EXISTS ${name} SYNC`);
+  }
+  return tables.some(({ name, isSample }) => name === table && !isSample);
 }
 
 /**
@@ -129,24 +120,12 @@ async function findTarget(
  * readers and whoever is killed find the table as it was or with all rows. Parts are shared by hard
  * links, so nothing is copied.
  */
-async function commit({ writer, table, aside, rows }: Load, target: Target): Promise<void> {
-  if (target === "missing") return writer.command(`RENAME TABLE ${rows} TO ${table}`);
-  if (target === "sample") {
-    await writer.command(`EXCHANGE TABLES ${rows} AND ${table}`);
-    return dropSample(writer);
-  }
+async function commit({ writer, table, aside, rows }: Load, isThere: boolean): Promise<void> {
+  if (!isThere) return writer.command(`RENAME TABLE ${rows} TO ${table}`);
   const next = aside.table("next");
   await writer.command(`CREATE TABLE ${next} CLONE AS ${table}`);
   await writer.command(`ALTER TABLE ${next} ATTACH PARTITION ALL FROM ${rows}`);
   await writer.command(`EXCHANGE TABLES ${next} AND ${table}`);
-}
-
-/** Drops the sample's tables; the one that says that it is there goes first. */
-async function dropSample(writer: Writer): Promise<void> {
-  const made = (await listTables(writer))
-    .filter(({ isSample }) => isSample)
-    .sort((a, b) => Number(b.name === "sample_info") - Number(a.name === "sample_info"));
-  for (const { name } of made) await writer.command(`DROP TABLE IF EXISTS ${name} SYNC`);
 }
 
 const SOURCE = "file({file:String}, {format:String}, {structure:String}, {compression:String})";

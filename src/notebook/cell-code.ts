@@ -55,15 +55,10 @@ export function typedHead(earlier: readonly Declaration[]): string {
   return `export {};${lines.join("")}\n`;
 }
 
-/** The text below a cell: exports all names that it declares but those in `without`. */
-export function tailOf(
-  statements: readonly TypeScript.Statement[],
-  without: readonly string[] = [],
-): string {
+/** The text below a cell: exports all names that it declares. */
+export function tailOf(statements: readonly TypeScript.Statement[]): string {
   const exported = namesIn(statements.filter(isExported));
-  const names = [...namesIn(statements).keys()].filter(
-    (name) => !exported.has(name) && !without.includes(name),
-  );
+  const names = [...namesIn(statements).keys()].filter((name) => !exported.has(name));
   return `\nexport { ${names.join(", ")} };\n`;
 }
 
@@ -81,19 +76,18 @@ export interface Transpiled {
 }
 
 /**
- * Compiles a cell to CommonJS, whose `exports` all cells share. It needs no types, so it takes milliseconds.
+ * Compiles a cell to CommonJS, whose `exports` all cells share. It needs no types, so it takes milliseconds;
+ * an import that is only a type is undefined at run time.
  *
  * @param names of earlier cells
- * @param types names that the cell imports and that are only types: they don't exist at run time
  */
 export function transpileCell(
   { name, code }: { readonly name: string; readonly code: string },
   statements: readonly TypeScript.Statement[],
   names: readonly string[],
-  types: readonly string[],
 ): Transpiled {
   const head = `export {};${names.map((each) => `export declare let ${each}: any;`).join("")}\n`;
-  return transpile(name, head + code + tailOf(statements, types), head.length);
+  return transpile(name, head + code + tailOf(statements), head.length);
 }
 
 /**

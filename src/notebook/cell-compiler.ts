@@ -19,16 +19,6 @@ export interface NamedCode {
 /** Type errors of a cell, or the reason why it can't be compiled at all. */
 export type CellObjection = readonly TypeFault[] | ProbelabError;
 
-/** Names that cells import and that are only types, by the cell's module. */
-type TypeNames = Readonly<Record<string, readonly string[]>>;
-
-/** The record of a notebook that TypeScript accepted. */
-interface Accepted {
-  /** Modification time and size of each file that it was checked against, and of this program. */
-  readonly files: Readonly<Record<string, string | undefined>>;
-  readonly types: TypeNames;
-}
-
 /** A cell that is ready to run. */
 export interface CompiledCell {
   readonly faults: readonly TypeFault[];
@@ -78,7 +68,7 @@ export class CellCompiler {
   #modules = 0;
   #prepared: CellModule | undefined;
   /** The cells of a headless notebook, and whether TypeScript accepts them with the column types of now. */
-  #notebook: { cells: readonly CellModule[]; accepted: TypeNames | "no" | "unknown" } | undefined;
+  #notebook: { cells: readonly CellModule[]; accepted: boolean | "unknown" } | undefined;
 
   /** @param folder the notebook's */
   constructor(folder: string, scripts: CellScripts) {
@@ -91,9 +81,8 @@ export class CellCompiler {
     return this.#withRecovery(actionOf(cell), () => {
       const number = this.#modules + 1;
       const module = this.#moduleOf(cell, number, this.#declarations);
-      const types = this.#typesOfNotebook(module);
-      const faults = types ? [] : this.#faultsOf(module);
-      const compiled = faults.length === 0 ? this.#transpiled(module, types) : undefined;
+      const faults = this.#isAccepted(module) ? [] : this.#faultsOf(module);
+      const compiled = faults.length === 0 ? this.#transpiled(module) : undefined;
       this.#modules = number;
       this.#prepared = faults.length === 0 ? module : undefined;
       if (!compiled) this.#scripts.addSource(cell.name, cell.code);
@@ -127,7 +116,7 @@ export class CellCompiler {
       if (!(error instanceof ProbelabError)) throw error;
       objections.push({ index: modules.length, objection: error });
     }
-    const isKnown = objections.length === 0 && readAccepted(this.#keyOf(modules)) !== undefined;
+    const isKnown = objections.length === 0 && readAccepted(this.#keyOf(modules));
     this.#language.setRoots(modules.map(({ module }) => module));
     for (const [index, module] of isKnown ? [] : modules.entries()) {
       try {
@@ -195,27 +184,28 @@ export class CellCompiler {
     return { ...cell, module, statements, text, start: head.length, used, after };
   }
 
-  /** The names of a notebook's cells that are only types, if TypeScript accepts the notebook as a whole. */
-  #typesOfNotebook({ module, text }: CellModule): TypeNames | undefined {
+  /** True for a cell of a notebook that TypeScript accepts as a whole. */
+  #isAccepted({ module, text }: CellModule): boolean {
     const notebook = this.#notebook;
     if (!notebook?.cells.some((cell) => cell.module === module && cell.text === text)) {
       this.#notebook = undefined;
-      return undefined;
+      return false;
     }
     if (notebook.accepted === "unknown") {
-      notebook.accepted = readAccepted(this.#keyOf(notebook.cells)) ?? this.#judge(notebook.cells);
+      notebook.accepted = readAccepted(this.#keyOf(notebook.cells)) || this.#judge(notebook.cells);
     }
-    return notebook.accepted === "no" ? undefined : notebook.accepted;
+    return notebook.accepted;
   }
 
-  #judge(cells: readonly CellModule[]): TypeNames | "no" {
+  #judge(cells: readonly CellModule[]): boolean {
     this.#language.setRoots(cells.map(({ module }) => module));
-    if (cells.some((cell) => this.#faultsOf(cell).length > 0)) return "no";
-    const program = this.#language.program();
-    const types = Object.fromEntries(cells.map((cell) => [cell.module, this.#typesOf(cell)]));
-    const files = this.#language.filesOf(program).map(({ fileName }) => fileName);
-    writeAccepted(this.#keyOf(cells), types, files);
-    return types;
+    if (cells.some((cell) => this.#faultsOf(cell).length > 0)) return false;
+    const files = this.#language.filesOf(this.#language.program());
+    writeAccepted(
+      this.#keyOf(cells),
+      files.map(({ fileName }) => fileName),
+    );
+    return true;
   }
 
   /** Identifies cells that TypeScript judges, its version, and the column types that it judges them with. */
@@ -281,34 +271,15 @@ export class CellCompiler {
   }
 
   /** The JavaScript of a cell that TypeScript accepts. */
-  #transpiled(cell: CellModule, types: TypeNames | undefined): Omit<CompiledCell, "faults"> {
+  #transpiled(cell: CellModule): Omit<CompiledCell, "faults"> {
     const names = cell.used.map(({ name }) => name);
-    const own = types ? types[cell.module] : this.#typesOf(cell);
-    const { js, map, isSound } = transpileCell(cell, cell.statements, names, own ?? []);
+    const { js, map, isSound } = transpileCell(cell, cell.statements, names);
     if (!isSound) throw new ProbelabError(`Can't compile ${cell.name}: it has a syntax error.`);
     const compiled = js.replace(INITIALISED, "");
     this.#scripts.addCell(cell.name, cell.code, compiled, map);
     const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
     const script = `${runtimeName}.run(async (exports, require) => {\n${compiled}\n});`;
     return { script, namesToSet };
-  }
-
-  /** Names that a cell imports and that are only types: they don't exist at run time. */
-  #typesOf({ module }: CellModule): string[] {
-    const program = this.#language.program();
-    const checker = program.getTypeChecker();
-    const file = program.getSourceFile(this.#language.pathOf(module));
-    const imports = file?.statements.filter(ts.isImportDeclaration) ?? [];
-    const names = imports.flatMap(({ importClause }) => {
-      const named = importClause?.namedBindings;
-      const elements = named && ts.isNamedImports(named) ? named.elements : [];
-      return [importClause?.name, ...elements.map(({ name }) => name)].filter((name) => !!name);
-    });
-    const isType = (name: TypeScript.Identifier) => {
-      const symbol = checker.getSymbolAtLocation(name);
-      return symbol && (checker.getAliasedSymbol(symbol).flags & ts.SymbolFlags.Value) === 0;
-    };
-    return names.filter(isType).map(({ text }) => text);
   }
 
   /**
@@ -344,9 +315,9 @@ const mostTexts = 200;
  * Remembers that TypeScript accepted a notebook: the next run of the same cells does without the check, which
  * takes 1.1 s. The user's cache holds hashes of texts, no text.
  */
-function writeAccepted(text: string, types: TypeNames, paths: readonly string[]): void {
-  const files = [...paths, fileURLToPath(import.meta.url)].map((path) => [path, stampOf(path)]);
-  const accepted = { files: Object.fromEntries(files) as Accepted["files"], types };
+function writeAccepted(text: string, paths: readonly string[]): void {
+  // What was read, and this program.
+  const stamps = [...paths, fileURLToPath(import.meta.url)].map((path) => [path, stampOf(path)]);
   const path = pathOf(text);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -354,22 +325,20 @@ function writeAccepted(text: string, types: TypeNames, paths: readonly string[])
     const others = readdirSync(dirname(path)).map((name) => join(dirname(path), name));
     others.sort((a, b) => age(b) - age(a));
     for (const old of others.slice(mostTexts)) rmSync(old, { force: true });
-    writeFileSync(path, JSON.stringify(accepted), { mode: 0o600 });
+    writeFileSync(path, JSON.stringify(stamps), { mode: 0o600 });
   } catch {
     // The next run checks anew.
   }
 }
 
-/** The types of a notebook's cells; undefined where it isn't known to be accepted. */
-function readAccepted(text: string): TypeNames | undefined {
+/** True for a notebook that TypeScript accepted, with the files that it was checked against as they were. */
+function readAccepted(text: string): boolean {
   try {
     // Only part of it where another run writes it just now: no JSON.
-    const { files, types } = JSON.parse(readFileSync(pathOf(text), "utf8")) as Accepted;
-    return Object.entries(files).every(([path, stamp]) => stampOf(path) === stamp)
-      ? types
-      : undefined;
+    const stamps = JSON.parse(readFileSync(pathOf(text), "utf8")) as [string, string | null][];
+    return stamps.every(([path, stamp]) => (stampOf(path) ?? null) === stamp);
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire, isBuiltin, Module } from "node:module";
 import { dirname, join } from "node:path";
+import { ProbelabError } from "../base/error.js";
 import type { CellScripts } from "./cell-error.js";
 import type { Load } from "./cell-runtime.js";
 import { transpile } from "./cell-code.js";
@@ -113,7 +114,11 @@ export class CellImports {
       const own = ownPackage();
       const isMissing = (error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND";
       if (specifier === own.name && isMissing) return import(own.containingFile);
-      throw error;
+      if (!isMissing) throw error;
+      throw new ProbelabError(
+        `Can't import ${JSON.stringify(specifier)}: ${(error as Error).message.split("\n")[0]}. Install it in the notebook's folder; where only its types are needed, write import type.`,
+        { cause: error },
+      );
     }
   }
 

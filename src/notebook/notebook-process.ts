@@ -1,7 +1,7 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { execFile, fork, type ChildProcess } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { endProcesses, runEnvironment } from "../base/processes.js";
+import { promisify } from "node:util";
 import { addSecret } from "../base/redact.js";
 import type { NamedCode } from "./cell-compiler.js";
 import type { BackgroundError, Objection } from "./cell-session.js";
@@ -45,7 +45,6 @@ interface Listeners {
 export class NotebookProcess {
   /** Rows that the database read for the cells that have ended. */
   rowsRead = 0;
-  readonly #id = randomUUID();
   readonly #child: ChildProcess;
   /** Settles with how the process ended. */
   readonly #gone: Promise<string>;
@@ -64,7 +63,6 @@ export class NotebookProcess {
         ...processEnvironment,
         ...process.env,
         ...options.environment,
-        ...runEnvironment(this.#id),
         [headlessVariable]: "1",
       },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -140,14 +138,21 @@ export class NotebookProcess {
     const killer = setTimeout(() => this.#child.kill("SIGKILL"), graceMilliseconds);
     await this.#gone;
     clearTimeout(killer);
-    if (!withChildren) return;
+    if (withChildren) this.kill();
+  }
+
+  /** Ends the process and what the cells started at once. */
+  kill(): void {
     try {
-      // Where the system shows no environments, at least the group.
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGKILL");
     } catch {
-      // Nobody is left in it.
+      // Nobody is left in the group.
     }
-    await endProcesses({ id: this.#id });
+  }
+
+  /** Resident memory of the process and of what the cells started, in bytes; what they share counts for each. */
+  memory(): Promise<number> {
+    return groupMemory(this.#child.pid ?? 0);
   }
 
   /** The end of the work that is sent next, or of the process. */
@@ -187,4 +192,25 @@ export class NotebookProcess {
   #send(message: ToWorker): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
+}
+
+/** Resident memory of a process group, in bytes; what its processes share counts for each. 0 on Windows. */
+async function groupMemory(group: number): Promise<number> {
+  if (process.platform === "win32") return 0;
+  if (process.platform !== "linux") {
+    const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pgid=,rss="]);
+    const held = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+    return held.reduce((sum, [of, kB = 0]) => sum + (of === group ? 1024 * kB : 0), 0);
+  }
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const held = pids.map(async (pid) => {
+    // Empty for one that has ended meanwhile.
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
+    const stat = await read("stat");
+    // The name, in parentheses, may hold anything. Fields as in proc(5), from the third on.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (Number(fields[2]) !== group) return 0;
+    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(await read("status"))?.[1] ?? 0);
+  });
+  return (await Promise.all(held)).reduce((sum, each) => sum + each, 0);
 }

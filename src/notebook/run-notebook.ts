@@ -31,6 +31,10 @@ export interface RunNotebookOptions {
   readonly onProgress?: (progress: RunProgress) => void;
   /** Aborted to interrupt the running cell, and the run with it. */
   readonly signal?: AbortSignal;
+  /** Variables that the notebook's process gets. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Called with the notebook's process as it starts. What the cells leave running is then ended with it. */
+  readonly onProcess?: (child: NotebookProcess) => void;
 }
 
 /** A code cell of a run that begins, or that ended after `seconds`. */
@@ -103,7 +107,11 @@ export async function runNotebook(
   const child = new NotebookProcess(
     {
       folder: dirname(resolve(path)),
-      environment: { PROBELAB_OUT: out, PROBELAB_PROJECT: projectRoot(process.cwd()) },
+      environment: {
+        ...options.environment,
+        PROBELAB_OUT: out,
+        PROBELAB_PROJECT: projectRoot(process.cwd()),
+      },
     },
     {
       onOutput: (name, output) => {
@@ -120,6 +128,7 @@ export async function runNotebook(
       },
     },
   );
+  options.onProcess?.(child);
   const interrupt = () => child.interrupt();
   signal?.addEventListener("abort", interrupt);
 
@@ -191,7 +200,8 @@ export async function runNotebook(
   } finally {
     signal?.removeEventListener("abort", interrupt);
     // What a complete run left running may be meant to stay.
-    await child.close(end.status !== "ok" || signal?.aborted === true);
+    const isWhole = end.status === "ok" && signal?.aborted !== true;
+    await child.close(!isWhole || options.onProcess !== undefined);
     for (const { cell } of cells) hideSecretsIn(cell);
     await writeNotebook(files.notebook, notebook);
     await writeWhole(files.page, await notebookPage(notebook, name));

@@ -14,6 +14,7 @@ async function main(): Promise<void> {
   const send = (message: FromWorker): void => {
     if (process.connected) process.send?.(message);
   };
+  let isEnding = false;
   const end = (outcome: CellOutcome) => {
     for (const error of session.takeBackgroundErrors()) send({ type: "background", ...error });
     send({ type: "ended", outcome, rowsRead: rowsReadSoFar() });
@@ -39,10 +40,15 @@ async function main(): Promise<void> {
           end({ status: "ok" });
         });
       case "end":
+        isEnding = true;
         process.disconnect();
     }
   });
-  process.on("disconnect", () => process.exit());
+  process.on("disconnect", () => {
+    if (isEnding) process.exit();
+    // The runner was killed: what the cells started ends too.
+    process.kill(process.platform === "win32" ? process.pid : -process.pid, "SIGKILL");
+  });
   process.on("SIGINT", () => session.interrupt());
   // For the runner, which keeps what the processes print that the cells start.
   onSecret((secret) => send({ type: "secret", secret }));

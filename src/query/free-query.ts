@@ -20,7 +20,7 @@ export interface QueryOptions {
   /**
    * The meaning of columns, so that charts order versions, write shares as percent and mark
    * incomplete buckets: a span for the start of a bucket, `"dimension"`, `"version"`,
-   * `{ dimension: true, other: "rest" }`, or a measure without a condition. Others stay as they are.
+   * or a measure without a condition. Others stay as they are.
    */
   readonly columns?: Readonly<Record<string, ColumnMeaning>>;
   /** Stops the query at the server; default: the interrupt of the running cell. */

@@ -15,24 +15,17 @@ import { AskedBuckets } from "./asked-buckets.js";
 import type { Measure } from "./measure.js";
 import { MEANINGS } from "./plan.js";
 
-/** A column of free SQL that is a dimension. */
-interface NamedDimension {
-  /** `"version"` orders by component (3.9 before 3.10); true by the first measure that adds up. */
-  readonly dimension: true | "version";
-  /** The value of the row that holds all the rest: it stands last. */
-  readonly other?: string;
-}
-
 /**
  * The meaning of a column of free SQL: the start of buckets of a span (`"week"`, `"15 minutes"`), a
- * dimension, or a measure, such as `share()`.
+ * dimension, ordered by the first measure that adds up or as versions (3.9 before 3.10), its value
+ * "other" last; or a measure, such as `share()`.
  */
-export type ColumnMeaning = Bucket | "dimension" | "version" | NamedDimension | Measure<unknown>;
+export type ColumnMeaning = Bucket | "dimension" | "version" | Measure<unknown>;
 
 /** What the columns of an answer are said to hold. */
 interface Named {
   readonly times: readonly (readonly [name: string, every: Bucket])[];
-  readonly dimensions: readonly (readonly [name: string, dimension: NamedDimension])[];
+  readonly dimensions: readonly (readonly [name: string, as: "dimension" | "version"])[];
   readonly measures: readonly (readonly [name: string, measure: Measure<unknown>])[];
 }
 
@@ -55,7 +48,7 @@ export function checkNamed(
     );
   }
   const times: [string, Bucket][] = [];
-  const dimensions: [string, NamedDimension][] = [];
+  const dimensions: [string, "dimension" | "version"][] = [];
   const measures: [string, Measure<unknown>][] = [];
   for (const [name, meaning] of Object.entries(columns)) {
     const type = types.get(name);
@@ -69,12 +62,11 @@ export function checkNamed(
     const expect = (fits: boolean, as: string, remedy: string): void => {
       if (!fits) throw unfit(name, `, a ${type},`, `${as}: ${remedy}.`);
     };
-    const dimension = dimensionOf(meaning);
-    if (dimension !== undefined) {
+    if (meaning === "dimension" || meaning === "version") {
       const plain =
         kind !== "time" && !/^(Array|Tuple|Map|JSON|Object|Variant|Dynamic)\b/.test(type);
       expect(plain, "a dimension", `give a text, such as toString(${name})`);
-      dimensions.push([name, dimension]);
+      dimensions.push([name, meaning]);
     } else if (isMeasure(meaning)) {
       const { measure, where, of, column } = meaning;
       // A measure only describes what the SQL computed: a condition of its own would do nothing.
@@ -94,7 +86,7 @@ export function checkNamed(
       expect(kind === "time", starts, `give a time, such as ${start}`);
       times.push([name, every]);
     } else {
-      const pass = `pass a span, "dimension", "version", { dimension: true, other: "other" } or a measure, ${SUCH}.`;
+      const pass = `pass a span, "dimension", "version" or a measure, ${SUCH}.`;
       throw unfit(name, "", `${shownValue(meaning)}: ${pass}`);
     }
   }
@@ -108,18 +100,6 @@ export function checkNamed(
 
 function unfit(name: string, of: string, as: string): ProbelabError {
   return new ProbelabError(`Can't take the column ${JSON.stringify(name)}${of} as ${as}`);
-}
-
-function dimensionOf(meaning: unknown): NamedDimension | undefined {
-  if (meaning === "dimension") return { dimension: true };
-  if (meaning === "version") return { dimension: "version" };
-  if (typeof meaning !== "object" || meaning === null) return undefined;
-  const { dimension, other, ...more } = meaning as Partial<NamedDimension>;
-  const fits =
-    (dimension === true || dimension === "version") &&
-    (other === undefined || typeof other === "string") &&
-    Object.keys(more).length === 0;
-  return fits ? (meaning as NamedDimension) : undefined;
 }
 
 function isMeasure(meaning: unknown): meaning is Measure<unknown> {
@@ -148,7 +128,7 @@ export function nameColumns(
   }
   const additive = measures.find(([, { measure }]) => MEANINGS[measure].additive);
   const sizes = additive && columnValues(answer, additive[0]);
-  const ordered = dimensions.map(([name, { dimension, other }]): DimensionColumn => {
+  const ordered = dimensions.map(([name, as]): DimensionColumn => {
     const totals = new Map<string | null, number>();
     const values = columnValues(answer, name).map((value, row) => {
       const text = value === null || value === undefined ? null : textOf(value);
@@ -156,11 +136,11 @@ export function nameColumns(
       return text;
     });
     table = table.assign({ [name]: values });
-    const rest = other !== undefined && totals.delete(other);
+    const rest = totals.delete("other");
     const order = [...totals.keys()].sort((a, b) =>
-      dimension === "version" ? compareVersions(a, b) : totals.get(b)! - totals.get(a)!,
+      as === "version" ? compareVersions(a, b) : totals.get(b)! - totals.get(a)!,
     );
-    return rest ? { name, order: [...order, other], other } : { name, order };
+    return rest ? { name, order: [...order, "other"], other: "other" } : { name, order };
   });
   const meant = measures.map(([name, { measure, label = name, unit }]) => {
     const { additive, missing } = MEANINGS[measure];
@@ -188,7 +168,7 @@ function checkStarts(
     .map((ms) => new Date(ms))
     .find((date) => +bucketStart(date, every, timeZone) !== +date);
   if (wrong === undefined) return;
-  const remedy = `Group by ${new AskedBuckets(every, range).sql("measurement_start_time")} AS ${name}, or name another span.`;
+  const remedy = `Name another span, or add up the rows by ${bucketNoun(every, false)} first.`;
   const holds = `it holds ${formatInstant(wrong, timeZone)} ${timeZone}, where none begins.`;
   throw unfit(name, "", `the start of ${bucketNoun(every, true)}: ${holds} ${remedy}`);
 }

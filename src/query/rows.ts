@@ -4,10 +4,9 @@ import { isPromise, shownValue } from "../base/text.js";
 import { columnValues, isArqueroTable } from "../result/arquero-table.js";
 import { resultOfRows, resultOfTable } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
-import { bucketStart, nextBucket } from "../time/bucket.js";
+import { nextBucket } from "../time/bucket.js";
 import { readInstant } from "../time/instant.js";
 import { readSpan } from "../time/span.js";
-import { bucketNoun } from "../time/step.js";
 import { between } from "../time/time-range.js";
 import { checkNamed, nameColumns, type ColumnMeaning } from "./named-columns.js";
 
@@ -40,14 +39,6 @@ export function rows<Row extends object = Record<string, never>>(
   const named = checkNamed(columns, described(table), none);
   const [name, every] = named.times[0] ?? [];
   const starts = name === undefined ? [] : columnValues(table, name).map(Number);
-  if (every !== undefined) {
-    const odd = starts.find((start) => +bucketStart(new Date(start), every, "UTC") !== start);
-    if (odd !== undefined) {
-      throw new ProbelabError(
-        `Can't take the column ${JSON.stringify(name)} as the start of ${bucketNoun(every, true)}: it holds ${new Date(odd).toISOString()}, where none begins; name another span, or add up the rows by ${bucketNoun(every, false)} first.`,
-      );
-    }
-  }
   const first = starts.reduce((least, start) => Math.min(least, start), Infinity);
   const last = starts.reduce((most, start) => Math.max(most, start), -Infinity);
   const range =

@@ -25,9 +25,10 @@ export interface RangeBucket {
  */
 export function buckets(range: TimeRange, every: Bucket): RangeBucket[] {
   const result: RangeBucket[] = [];
-  let start = bucketStart(range.start, every, range.timeZone);
+  const step = stepOf(every);
+  let start = startAt(+range.start, step, range.timeZone);
   while (start < range.end) {
-    const end = nextBucket(start, every, range.timeZone);
+    const end = startAfter(+start, step, range.timeZone);
     result.push({ start, end, complete: start >= range.start && end <= range.end });
     start = end;
   }
@@ -85,8 +86,10 @@ function countBuckets(range: TimeRange, every: Bucket, most: number): number {
  * bucketStart(instant, "hour", "Australia/Lord_Howe"); // 2026-10-03T15:30:00.000Z
  */
 export function bucketStart(instant: Date, every: Bucket, timeZone: string): Date {
-  const ms = instant.getTime();
-  const step = stepOf(every);
+  return startAt(+instant, stepOf(every), timeZone);
+}
+
+function startAt(ms: number, step: Step, timeZone: string): Date {
   return new Date(
     steadyStart(ms, step, timeZone) ??
       (step.begins === "clock"
@@ -97,8 +100,10 @@ export function bucketStart(instant: Date, every: Bucket, timeZone: string): Dat
 
 /** The start of the bucket after the one that begins at `start`. */
 export function nextBucket(start: Date, every: Bucket, timeZone: string): Date {
-  const ms = start.getTime();
-  const step = stepOf(every);
+  return startAfter(+start, stepOf(every), timeZone);
+}
+
+function startAfter(ms: number, step: Step, timeZone: string): Date {
   const steady = steadyStart(ms, step, timeZone);
   if (steady !== undefined) {
     const next = steady + step.size;

@@ -84,17 +84,10 @@ function largest({ count, unit }: Span): Span {
   return count % size === 0 ? largest({ count: count / size, unit: larger }) : { count, unit };
 }
 
-const steps = new Map<string, Step>();
-
 /** Parses a step. @throws ProbelabError for any other text, as {@link checkBucket} does. */
 export function stepOf(every: Bucket): Step {
-  let step = steps.get(every);
-  if (step === undefined) {
-    const span = checkSpan(every);
-    step = Object.freeze({ ...span, ...gridOf(span) });
-    steps.set(every, step);
-  }
-  return step;
+  const span = checkSpan(every);
+  return { ...span, ...gridOf(span) };
 }
 
 function gridOf({ count, unit }: Span): Pick<Step, "begins" | "size" | "origin"> {

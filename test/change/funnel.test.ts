@@ -67,7 +67,7 @@ describe("lab.funnel", () => {
     [
       "nobody",
       usual,
-      /^No step lost reports against the week before, 2026-05-08 to 2026-05-08 01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900/,
+      /^No step lost reports against the week before, 2026-05-08 to 2026-05-08 01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900.* A step that lost 18 % would show\.$/,
     ],
     [
       "the probes",
@@ -101,6 +101,24 @@ describe("lab.funnel", () => {
       { step: "accepted", now: accepted, before: 891 },
       { step: "stored", now: accepted - now.missing, before: 889, passed_before: 889 / 891 },
     ]);
+  });
+
+  it("names no step where three reports less came, and says that too few come to tell", async () => {
+    const few = { checkIns: 4, submitted: 3, refused: 0, missing: 0 };
+    await using lab = await given(few, { ...few, submitted: 0 });
+    const { sentence, found } = await lab.funnel({ range });
+    expect(sentence).toMatch(
+      /^Can't tell which step lost reports, because so few came that not even a loss of 95 % would show: /,
+    );
+    expect(found).toBe(false);
+  });
+
+  it("compares two weeks with the two weeks before them", async () => {
+    await using lab = await given(usual, usual);
+    const weeks = between(new Date(DAY - WEEK), new Date(DAY + WEEK));
+    expect((await lab.funnel({ range: weeks })).sentence).toMatch(
+      /^Can't tell .* no step is known in both .* and 2 weeks before: check-in 2,000 \(unknown 2 weeks before\), submit 1,800/,
+    );
   });
 
   it("tells what it can of a deployment without such lines, or without logs", async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { between } from "../../src/index.js";
+import { between, connect } from "../../src/index.js";
 import { difference } from "../../src/change/finding.js";
 import { failureShare, medianLevels, valueOf, words } from "../../src/change/release.js";
 import { wilson } from "../../src/query/wilson.js";
@@ -119,7 +119,6 @@ test("lab.release goes on without msm_failure, and asks which program where seve
     `CREATE TABLE bare ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * EXCEPT msm_failure FROM fastpath
      UNION ALL SELECT * EXCEPT msm_failure REPLACE ('twin' AS software_name) FROM fastpath`,
   );
-  const { connect } = await import("../../src/lab/connect.js");
   await using lab = await connect({
     measurements: database.url,
     tables: { measurements: { table: "bare" } },
@@ -132,6 +131,63 @@ test("lab.release goes on without msm_failure, and asks which program where seve
   expect(found.result.origin.notes.join(" ")).toMatch(
     /no msm_failure: the share of failed measurements isn't told/,
   );
+});
+
+/** A run every ten minutes, of IT and DE in turns; SQL of its version and its number of measurements. */
+async function given(version: string, n: string) {
+  await database.writer.command(
+    `CREATE OR REPLACE TABLE odd ENGINE = MergeTree ORDER BY measurement_start_time AS
+     SELECT toDateTime(toUInt32(at + 3 * k), 'UTC') AS measurement_start_time, toString(run) AS report_id,
+       'probe' AS software_name, CAST(${version}, 'Nullable(String)') AS software_version, 'dns' AS test_name, cc AS probe_cc
+     FROM (SELECT number AS run, ${start / 1000} + 600 * run AS at, at > ${RELEASED / 1000} AS out, if(run % 4 < 2, 'IT', 'DE') AS cc
+       FROM numbers(6048)) ARRAY JOIN range(toUInt8(${n})) AS k`,
+  );
+  return connect({ measurements: database.url, tables: { measurements: { table: "odd" } } });
+}
+
+test.each(["''", "NULL"])(
+  "lab.release takes no rows with the version %s for a release",
+  async (none) => {
+    await using lab = await given(`if(out AND run % 2, '2.0', ${none})`, "5");
+    expect((await lab.release("2.0", { range })).sentence).toMatch(
+      /no earlier version of it was found, .*: pass a longer range, or name one as previous\.$/,
+    );
+  },
+);
+
+test("lab.release compares a release of hours with those hours of the version before, not with its whole day", async () => {
+  const noon = start + 41 * DAY + 11 * 3_600_000;
+  const [version, n] = [
+    `if(at >= ${noon / 1000} AND run % 2, '2.0', '1.9')`,
+    "if(at % 86400 >= 39600, 40, 10)",
+  ];
+  await using lab = await given(version, n);
+  const until = new Date(noon + 13 * 3_600_000);
+  const { sentence, since, values } = await lab.release("2.0", {
+    range: between(new Date(start), until),
+  });
+  expect(since).toEqual(new Date(noon));
+  expect(values[1]).toMatchObject({ before: 40, after: 40, verdict: "as before" });
+  expect(sentence).toMatch(/as before: .*median measurements per run \(40; 95 %: 0 to 0\)/);
+});
+
+test("lab.release says where users differ, as of a release that went to one country first", async () => {
+  await using lab = await given("if(out AND cc = 'IT', '2.0', '1.9')", "if(cc = 'IT', 20, 8)");
+  const { sentence, found } = await lab.release("2.0", { range });
+  expect(found).toBe(true);
+  expect(sentence).toMatch(
+    /Their users differ, which may be what moved: probe_cc (IT has 100 % of the runs of 2\.0 and 0\.00|DE has 0\.00 % of the runs of 2\.0 and 100) % of those of 1\.9; compare them in one country/,
+  );
+});
+
+test("lab.release takes a version that all left from the two weeks before, and says so", async () => {
+  await using lab = await given("if(out, '2.0', '1.9')", "8");
+  const { sentence, result, runs } = await lab.release("2.0", { range });
+  expect(runs).toEqual({ before: 2016, after: 2015 });
+  expect(sentence).toMatch(
+    / 1\.9 has 1 run left since then: its runs are those of 2026-03-07 to 2026-03-21 UTC\.$/,
+  );
+  expect(result.origin.notes.join()).not.toMatch(/same hours/);
 });
 
 function r7(values: readonly number[], level: number): number {
@@ -209,7 +265,7 @@ test.each([
     {
       moved: /^Median run duration fell by 40 s \(40 %\)/,
       "as before": /^As before: /,
-      "can't tell": /^I can't tell yet, because/,
+      "can't tell": /^I can't tell yet from so few runs: /,
     }[verdict],
   );
 });

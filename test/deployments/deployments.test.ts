@@ -14,21 +14,20 @@ import {
   type TimeRange,
 } from "../../src/index.js";
 import { quoteIdentifier } from "../../src/database/time-column.js";
-import { quantile as r7 } from "../measurements/reference.js";
-import { startCluster, type Cluster } from "../support/cluster.js";
-import { READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
-import { deployments, describeDeployment, uncovered, type Deployment } from "./deployment.js";
 import {
   answered,
-  countedRows,
   differences,
-  duplicatesOf,
   grouped,
+  quantile as r7,
   runsOf,
   type Cell,
   type Grouping,
   type Run,
-} from "./reference.js";
+} from "../measurements/reference.js";
+import { startCluster, type Cluster } from "../support/cluster.js";
+import { READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
+import { deployments, describeDeployment, uncovered, type Deployment } from "./deployment.js";
+import { countedRows, duplicatesOf } from "./reference.js";
 import {
   END,
   LOG_END,

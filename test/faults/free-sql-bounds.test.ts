@@ -50,6 +50,10 @@ describe("free SQL is bounded by each {range} in its own column's type", () => {
       2000,
     ],
     [
+      "SELECT {start:DateTime64(3)} FROM fastpath WHERE {range} AND {end:DateTime64(3)} > 0",
+      range.start,
+    ],
+    [
       "SELECT count() FROM fastpath WHERE {range} AND measurement_start_time >= {start:DateTime64(3)} + INTERVAL 12 HOUR",
       500,
     ],
@@ -86,6 +90,7 @@ const NO_QUESTION: readonly (readonly [sql: string, message: RegExp])[] = [
   ["INSERT INTO logs SELECT 1, 'x' FROM fastpath WHERE {range}", /Can't run the query/],
   ["DROP TABLE logs -- \n {range}", /Can't run the query/],
   ["ALTER TABLE logs DELETE WHERE {range:__REALTIME_TIMESTAMP}", /Can't run the query/],
+  ["SELECT 1 FROM fastpath WHERE {range} FORMAT JSON", /its own FORMAT/],
   ["SELECT 1 FROM fastpath WHERE {range} INTO OUTFILE 'x'", /its own FORMAT or INTO OUTFILE/],
   ["SELECT 1 FROM fastpath WHERE {range} SETTINGS max_execution_time = 0", /its own SETTINGS/],
   [

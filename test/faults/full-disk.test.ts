@@ -15,6 +15,7 @@ import { jsonl } from "../load/write-file.js";
 import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
 import { newDatabase, type OwnDatabase } from "../support/own-database.js";
 import { smallDisk, type SmallDisk } from "../support/small-disk.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { receiver } from "../watch/alert/receiver.js";
 
 // Only root of a system that lets it can make a disk.
@@ -78,9 +79,12 @@ describe.skipIf(disk === undefined)(`on a full disk${skipped}`, () => {
       key: "down",
       links,
     };
+    const config = { alerts: { channels: [{ kind: "push", url: `${push.url}/probelab` }] } };
+    await using project = await temporaryDirectory();
+    await writeFile(join(project.path, "probelab.config.json"), JSON.stringify(config));
+    vi.stubEnv("PROBELAB_PROJECT", project.path);
     held.fill();
-    const channels = [alert.push(`${push.url}/probelab`)];
-    const { outcomes } = await alert.send(message, { channels, send: true });
+    const { outcomes } = await alert.send(message, { send: true });
     vi.unstubAllEnvs();
     expect(outcomes).toMatchObject([{ state: "sent" }]);
     expect(push.received).toHaveLength(1);

@@ -25,7 +25,7 @@ const VERSION_TYPES = ["Nullable(String)", "LowCardinality(Nullable(String))"] a
 const ASN_TYPES = ["UInt32", "Int64", "String", "LowCardinality(String)"] as const;
 
 export interface RandomTable {
-  readonly rows: readonly Row[];
+  readonly rows: readonly (Row & { readonly micros: number })[];
   readonly time: (typeof TIME_TYPES)[number];
   readonly name: (typeof NAME_TYPES)[number];
   readonly version: (typeof VERSION_TYPES)[number];
@@ -68,7 +68,8 @@ export const randomTable: fc.Arbitrary<RandomTable> = fc
           starts: fc.array(micros(types.time.perSecond), { minLength: 1, maxLength: 5 }),
           name: fc.constantFrom("a", "b", "c"),
           version: fc.constantFrom("3.8", "3.8.1", "3.80", "3.9", "3.10", "4.0-rc1", null),
-          asn: fc.constantFrom(1, 2, 30722),
+          cc: fc.constant("IT"),
+          asn: fc.constantFrom("1", "2", "30722"),
         }),
         { maxLength: 14 },
       )
@@ -93,7 +94,7 @@ export async function writeTable(writer: Writer, table: RandomTable): Promise<vo
   const values = table.rows.map((row) => {
     const time = timeLiteral(row.micros, table.time);
     const version = row.version === null ? "NULL" : `'${row.version}'`;
-    const asn = /String/.test(table.asn) ? `'${row.asn}'` : String(row.asn);
+    const asn = /String/.test(table.asn) ? `'${row.asn}'` : row.asn;
     return `(${time}, '${row.report}', '${row.name}', ${version}, ${asn}, 'IT', 'web_connectivity')`;
   });
   await writer.command(`INSERT INTO fastpath VALUES ${values.join(", ")}`);

@@ -1,25 +1,35 @@
-/** What the questions on measurements mean, over plain rows, written without the library. */
+/** What questions on measurements mean, over plain rows, written without the library. */
 
-/** A measurement; its time in microseconds since 1970. */
+/** A cell of an answer; instants are milliseconds since 1970. */
+export type Cell = number | null;
+/** An answer: bucket and dimensions as JSON to its measures. */
+type Answer = Map<string, Record<string, Cell>>;
+type Dimension = string | null;
+
+/** A measurement; its time in microseconds since 1970, null where it has none. */
 export interface Row {
-  readonly micros: number;
-  readonly report: string;
-  readonly name: string;
-  readonly version: string | null;
-  readonly asn: number;
+  readonly micros: number | null;
+  readonly report: string | null;
+  readonly name: Dimension;
+  readonly version: Dimension;
+  readonly cc: Dimension;
+  readonly asn: Dimension;
 }
 
-export interface Asked {
+/** A range in milliseconds, and its buckets. */
+export interface Span {
   readonly start: number;
   readonly end: number;
   readonly zone: string;
   readonly every: string | undefined;
-  readonly by: readonly ("name" | "version" | "asn")[];
+}
+
+/** How rows of any kind are grouped and measured; the range in microseconds. */
+export interface Grouping<R> extends Span {
+  readonly by: (row: R) => readonly Dimension[];
   readonly top: number;
-  readonly levels: readonly number[];
-  /** Whether runs of one measurement are left out. */
-  readonly drop: boolean;
-  readonly keep: (row: Row) => boolean;
+  readonly micros: (row: R) => number;
+  readonly measures: Readonly<Record<string, (rows: readonly R[]) => Cell>>;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -57,7 +67,7 @@ export function bucketLabel(ms: number, every: string | undefined, zone: string)
 }
 
 /** All buckets that a range touches, found by walking through it. */
-export function allLabels(asked: Asked): string[] {
+function allLabels(asked: Span): string[] {
   const step = asked.every === "minute" ? 60_000 : 900_000;
   const labels = new Set<string>();
   for (let ms = asked.start; ms < asked.end; ms += step) {
@@ -68,7 +78,7 @@ export function allLabels(asked: Asked): string[] {
 }
 
 /** Labels of the buckets at the edges that the range covers only in part. */
-export function incompleteLabels(asked: Asked): string[] {
+export function incompleteLabels(asked: Span): string[] {
   const label = (ms: number) => bucketLabel(ms, asked.every, asked.zone);
   const cut = new Set<string>();
   if (label(asked.start - 1) === label(asked.start)) cut.add(label(asked.start));
@@ -76,98 +86,133 @@ export function incompleteLabels(asked: Asked): string[] {
   return [...cut];
 }
 
-export interface Group {
-  readonly label: string;
-  readonly dimensions: readonly (string | null)[];
-  readonly runs: Run[];
-  measurements: number;
+const labels = new Map<string, string[]>();
+
+function labelsOf({ start, end, zone, every }: Span): string[] {
+  const key = JSON.stringify([start, end, zone, every]);
+  const asked = { start: start / 1000, end: end / 1000, zone, every };
+  const found = labels.get(key) ?? (every === undefined ? [""] : allLabels(asked));
+  labels.set(key, found);
+  return found;
 }
 
-export interface Run {
-  readonly micros: number;
-  readonly last: number;
-  readonly n: number;
-  readonly dimensions: readonly (string | null)[];
-}
-
-function dimensionsOf(row: Row, by: Asked["by"]): (string | null)[] {
-  return by.map((key) => (row[key] === null ? null : String(row[key])));
-}
-
-/** Measurements by bucket and group, the rest of the groups merged. */
-export function countGroups(rows: readonly Row[], asked: Asked): Group[] {
-  const inside = rows.filter(
-    (row) => asked.keep(row) && row.micros >= asked.start * 1000 && row.micros < asked.end * 1000,
-  );
-  const units = inside.map((row) => ({
-    micros: row.micros,
-    last: row.micros,
-    n: 1,
-    dimensions: dimensionsOf(row, asked.by),
-  }));
-  return group(units, asked);
-}
-
-/** Runs are read whole over the range's edges by a day. */
-const MARGIN = 24 * 3_600_000;
-
-/** Runs by bucket of their start and group, the rest of the groups merged. */
-export function runGroups(rows: readonly Row[], asked: Asked): Group[] {
-  const from = (asked.start - MARGIN) * 1000;
-  const to = (asked.end + MARGIN) * 1000;
-  const reports = new Map<string, Row[]>();
-  for (const row of rows) {
-    if (!asked.keep(row) || row.micros < from || row.micros >= to) continue;
-    reports.set(row.report, [...(reports.get(row.report) ?? []), row]);
-  }
-  const runs: Run[] = [];
-  for (const own of reports.values()) {
-    const first = own.reduce((a, b) => (b.micros < a.micros ? b : a));
-    const last = own.reduce((a, b) => (b.micros > a.micros ? b : a)).micros;
-    if (asked.drop && own.length === 1) continue;
-    if (first.micros < asked.start * 1000 || first.micros >= asked.end * 1000) continue;
-    runs.push({
-      micros: first.micros,
-      last,
-      n: own.length,
-      dimensions: dimensionsOf(first, asked.by),
-    });
-  }
-  return group(runs, asked);
-}
-
-/** Each dimension keeps its largest values; a row for every bucket and combination that occurs. */
-function group(units: readonly Run[], asked: Asked): Group[] {
-  const kept = asked.by.map((_, at) => {
-    const sizes = new Map<string | null, number>();
-    for (const { dimensions } of units) {
-      sizes.set(dimensions[at]!, (sizes.get(dimensions[at]!) ?? 0) + 1);
+/**
+ * Rows of a range by bucket and group: each dimension keeps its largest values, the others are
+ * "other"; empty buckets are there too.
+ */
+export function grouped<R>(all: readonly R[], asked: Grouping<R>): Answer {
+  const rows = all.filter((row) => {
+    const micros = asked.micros(row);
+    return micros >= asked.start && micros < asked.end;
+  });
+  const kept = (rows[0] === undefined ? [] : asked.by(rows[0])).map((_, at) => {
+    const sizes = new Map<Dimension, number>();
+    for (const row of rows) {
+      const value = asked.by(row)[at]!;
+      sizes.set(value, (sizes.get(value) ?? 0) + 1);
     }
-    const ranked = [...sizes].sort((a, b) => b[1] - a[1] || compareTexts(a[0], b[0]));
+    const ranked = [...sizes].sort((a, b) => b[1] - a[1] || compare(a[0], b[0]));
     return new Set(ranked.slice(0, asked.top).map(([value]) => value));
   });
-  const nameOf = ({ dimensions }: Run): string =>
-    JSON.stringify(dimensions.map((value, at) => (kept[at]!.has(value) ? value : "other")));
-  const groups = new Map<string, Group>();
-  for (const label of units.length === 0 ? [] : allLabels(asked)) {
-    for (const name of new Set(units.map(nameOf))) {
-      const dimensions = JSON.parse(name) as (string | null)[];
-      groups.set(`${label} ${name}`, { label, dimensions, runs: [], measurements: 0 });
-    }
+  const nameOf = (row: R) =>
+    JSON.stringify(asked.by(row).map((value, at) => (kept[at]!.has(value) ? value : "other")));
+  const cells = new Map<string, R[]>();
+  for (const name of new Set(rows.map(nameOf))) {
+    for (const label of labelsOf(asked)) cells.set(JSON.stringify([label, name]), []);
   }
-  for (const unit of units) {
-    const label = bucketLabel(Math.floor(unit.micros / 1000), asked.every, asked.zone);
-    const found = groups.get(`${label} ${nameOf(unit)}`);
-    found?.runs.push(unit);
-    if (found) found.measurements += unit.n;
+  for (const row of rows) {
+    const label = bucketLabel(Math.floor(asked.micros(row) / 1000), asked.every, asked.zone);
+    cells.get(JSON.stringify([label, nameOf(row)]))?.push(row);
   }
-  return [...groups.values()];
+  const measured = (own: R[]) =>
+    Object.fromEntries(Object.entries(asked.measures).map(([name, of]) => [name, of(own)]));
+  return new Map([...cells].map(([name, own]) => [name, measured(own)]));
 }
 
-/** Null last: as the server orders names of equal size. */
-function compareTexts(a: string | null, b: string | null): number {
-  if (a === null || b === null) return Number(a === null) - Number(b === null);
+/** By their bytes, null last: as the server orders names of equal size. */
+function compare(a: Dimension, b: Dimension): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? 1 : -1;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** An answer of the library in the same form; `measures` are those to compare. */
+export function answered(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  by: readonly string[],
+  every: string | undefined,
+  zone: string,
+): Answer {
+  return new Map(
+    rows.map((row) => {
+      const { t, ...rest } = row;
+      const label = every === undefined ? "" : bucketLabel(Number(t), every, zone);
+      const dimensions = by.map((name) => rest[name] as Dimension);
+      const measures = Object.entries(rest).filter(([name]) => !by.includes(name));
+      const cells = measures.map(([name, cell]) => [name, cell === null ? null : Number(cell)]);
+      const key = JSON.stringify([label, JSON.stringify(dimensions)]);
+      return [key, Object.fromEntries(cells) as Record<string, Cell>];
+    }),
+  );
+}
+
+/** What differs between an answer and what it should be, a line each; none where they are equal. */
+export function differences(found: Answer, expected: Answer): string[] {
+  const told: string[] = [];
+  for (const [key, cells] of expected) {
+    const own = found.get(key);
+    if (own === undefined) told.push(`${key} is missing`);
+    for (const [name, cell] of Object.entries(own === undefined ? {} : cells)) {
+      const got = own?.[name];
+      const same =
+        got === cell ||
+        (typeof got === "number" &&
+          cell !== null &&
+          Math.abs(got - cell) <= 2e-6 + 1e-9 * Math.abs(cell));
+      if (!same) told.push(`${key} ${name} is ${got}, not ${cell}`);
+    }
+  }
+  for (const key of found.keys()) if (!expected.has(key)) told.push(`${key} is too much`);
+  return told;
+}
+
+/** A run: the measurements of one report. */
+export interface Run {
+  readonly micros: number;
+  readonly seconds: number;
+  readonly n: number;
+  /** Of its first measurement; of several at that instant the smallest value. */
+  readonly name: Dimension;
+  readonly version: Dimension;
+  readonly cc: Dimension;
+  readonly asn: Dimension;
+}
+
+/** The runs of measurements that a question keeps, up to a day beyond its range. */
+export function runsOf(rows: readonly Row[], start: number, end: number): Run[] {
+  const DAY = 86_400_000_000;
+  const reports = new Map<string, (Row & { micros: number })[]>();
+  for (const row of rows) {
+    const { micros, report } = row;
+    if (micros === null || report === null || report === "") continue;
+    if (micros < start - DAY || micros >= end + DAY) continue;
+    reports.set(report, [...(reports.get(report) ?? []), { ...row, micros }]);
+  }
+  return [...reports.values()].map((own) => {
+    const times = own.map(({ micros }) => micros);
+    const micros = Math.min(...times);
+    const first = own.filter((row) => row.micros === micros);
+    const least = (of: (row: Row) => Dimension) => first.map(of).sort(compare)[0] ?? null;
+    return {
+      micros,
+      seconds: (Math.max(...times) - micros) / 1e6,
+      n: own.length,
+      name: least((row) => row.name),
+      version: least((row) => row.version),
+      cc: least((row) => row.cc),
+      asn: least((row) => row.asn),
+    };
+  });
 }
 
 /** Quantile R-7: linear between the order statistics around (n − 1) p. */

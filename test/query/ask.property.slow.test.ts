@@ -224,7 +224,7 @@ it("every measure agrees with plain rows, by day and dimension, with any compari
         }
       },
     ),
-    { numRuns: 40, seed: 20261122 },
+    { numRuns: 20, seed: 20261122 },
   );
 }, 240_000);
 
@@ -298,7 +298,7 @@ it("each dimension keeps its largest values, so sums over any of two are the tru
         }
       },
     ),
-    { numRuns: 30, seed: 20261124 },
+    { numRuns: 15, seed: 20261124 },
   );
 }, 240_000);
 

@@ -150,7 +150,7 @@ describe("lab.measurements.explore", () => {
           else expect(told).toBeCloseTo(expected, 6);
         },
       ),
-      { numRuns: 25, seed: 13 },
+      { numRuns: 12, seed: 13 },
     );
   });
 

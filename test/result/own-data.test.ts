@@ -176,7 +176,7 @@ describe("rows(list, columns)", () => {
     expect(() => weekly.join(rows([{ cc: "IT" }]))).toThrow(/no time or dimension is in both/);
     expect(() => weekly.join([{ t: 1 }] as never)).toThrow(/make rows of your own one/);
     expect(() => rows([{ t: "2026-04-07", n: 1 }], week)).toThrow(
-      /the start of weeks: it holds 2026-04-07T00:00:00.000Z, where none begins/,
+      /the start of weeks: it holds 2026-04-07 UTC, where none begins/,
     );
     expect(() => rows([{ t: "soon" }], { t: "day" })).toThrow(
       /Can't read "soon" as the column "t"/,

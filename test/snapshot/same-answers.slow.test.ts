@@ -22,7 +22,7 @@ describe.each(KINDS.map((kind) => [`${kind.time}, ${kind.report}, ${kind.engine}
           expect(found.rows()).toEqual(wanted.rows());
           expect(told(found)).toEqual(told(wanted));
         }),
-        { seed: 15, numRuns: Number(process.env["RUNS"] ?? 20) },
+        { seed: 15, numRuns: 8 },
       );
       const days = (from: number, to: number) =>
         between(new Date(START + from * HOUR), new Date(START + to * HOUR));

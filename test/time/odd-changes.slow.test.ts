@@ -29,16 +29,8 @@ function shown(from: number, to: number, step: number, timeZone: string): number
 }
 
 /** Steps that begin where the clocks show them, and how many of each began up to a time shown. */
-const MINUTES = { minute: 1, "5 minutes": 5, "15 minutes": 15, "20 minutes": 20, hour: 60 };
-const PARTS_OF_DAY = {
-  "45 minutes": 45,
-  "90 minutes": 90,
-  "2 hours": 120,
-  "3 hours": 180,
-  "6 hours": 360,
-  "8 hours": 480,
-  day: 1440,
-};
+const MINUTES = { minute: 1, "15 minutes": 15, hour: 60 };
+const PARTS_OF_DAY = { "90 minutes": 90, "3 hours": 180, day: 1440 };
 const month = (wall: number): number =>
   new Date(wall).getUTCFullYear() * 12 + new Date(wall).getUTCMonth();
 const PLACES: [Bucket, (wall: number) => number][] = [
@@ -50,14 +42,10 @@ const PLACES: [Bucket, (wall: number) => number][] = [
       ],
   ),
   ["2 days", (wall) => Math.floor(wall / DAY / 2)],
-  ["10 days", (wall) => Math.floor(wall / DAY / 10)],
   ["week", (wall) => Math.floor((wall - Date.UTC(1970, 0, 5)) / DAY / 7)],
-  ["2 weeks", (wall) => Math.floor((wall - Date.UTC(1970, 0, 5)) / DAY / 14)],
   ["month", month],
   ["3 months", (wall) => Math.floor(month(wall) / 3)],
-  ["5 months", (wall) => Math.floor(month(wall) / 5)],
   ["year", (wall) => new Date(wall).getUTCFullYear()],
-  ["3 years", (wall) => Math.floor(new Date(wall).getUTCFullYear() / 3)],
 ];
 
 /** Which of these times shown begin a bucket, after the first. */

@@ -127,13 +127,12 @@ export function differenceText(value: number, unit: string): string {
   return `${sign}${amount(short, unit).replace(" %", " pp")}`;
 }
 
-const WHEN = ["Now", "The week before"] as const;
-
 /** `lab.funnel`: the reports at each step, now and the week before, and what came through. */
 export function steps(result: Result): Figure {
+  const [now, before] = [labelOf(result, "now"), labelOf(result, "before")];
   const rows = result.rows().flatMap((row) => [
-    { row, when: WHEN[0], reports: row["now"], passed: row["passed"] },
-    { row, when: WHEN[1], reports: row["before"], passed: row["passed_before"] },
+    { row, when: now, reports: row["now"], passed: row["passed"] },
+    { row, when: before, reports: row["before"], passed: row["passed_before"] },
   ]);
   const names = rows.map(({ row }) => label(row["step"]));
   const columns = {
@@ -155,7 +154,7 @@ export function steps(result: Result): Figure {
       columns,
       [
         { name: "step", order: names, ordered: true },
-        { name: "when", order: WHEN, other: WHEN[1] },
+        { name: "when", order: [now, before], other: before },
       ],
       [{ name: "reports", label: "Reports", unit: "" }],
     ),
@@ -176,8 +175,6 @@ export function steps(result: Result): Figure {
 
 /** `lab.release`: the change of each measure, as a share of what the version before had. */
 export function releaseMeasures(result: Result): Figure {
-  const name = (of: string) =>
-    result.origin.columns.measures.find(({ name }) => name === of)?.label;
   return {
     result,
     kind: BAR,
@@ -191,9 +188,13 @@ export function releaseMeasures(result: Result): Figure {
       height: 160,
       width: 560,
     },
-    title: `${name("after")} compared with ${name("before")}`,
+    title: `${labelOf(result, "after")} compared with ${labelOf(result, "before")}`,
     remarks: [],
   };
+}
+
+function labelOf({ origin }: Result, measure: string): string {
+  return origin.columns.measures.find(({ name }) => name === measure)?.label ?? measure;
 }
 
 /** A Result of these columns, with the origin of another. */

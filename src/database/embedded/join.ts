@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -91,29 +91,14 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
 
 function lease(server: ServerRecord, directory: string, users: number): Lease {
   let open = true;
-  const same = stamp(server, directory);
   return {
     server,
-    check: () =>
-      open &&
-      ((same !== undefined && stamp(server, directory) === same) ||
-        runningServer(directory)?.token === server.token),
+    check: () => open && runningServer(directory)?.token === server.token,
     [Symbol.dispose]() {
       if (open) closeSync(users);
       open = false;
     },
   };
-}
-
-/**
- * What stays the same while a server runs, quicker to read than its lock: its record's file, and when
- * its process began. Undefined once it ends, and where the system doesn't tell.
- */
-function stamp({ pid }: ServerRecord, directory: string): string | undefined {
-  const state = processState(pid);
-  const record = statSync(directoryFiles(directory).record, { throwIfNoEntry: false });
-  if (state === undefined || /[ZX]/.test(state[0]!) || record === undefined) return undefined;
-  return `${record.dev} ${record.ino} ${record.ctimeMs} ${state[19]}`;
 }
 
 /**
@@ -133,16 +118,10 @@ function runningServer(directory: string): ServerRecord | null {
 
 /** True of a killed process, whose port may be free before its lock is; known on Linux only. */
 function isEnding(pid: number): boolean {
-  return /[ZX]/.test(processState(pid)?.[0] ?? "");
-}
-
-/** Of Linux: a process's state, and the fields of proc(5) after it; undefined elsewhere. */
-function processState(pid: number): string[] | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return text.slice(text.lastIndexOf(") ") + 2).split(" ");
+    return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
   } catch {
-    return undefined;
+    return false;
   }
 }
 

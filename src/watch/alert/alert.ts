@@ -2,15 +2,11 @@ import { isAbsolute, join } from "node:path";
 import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { untilDone } from "../../base/pending-work.js";
-import { sendGauge } from "../../base/statsd.js";
 import { shownValue } from "../../base/text.js";
 import { configPath, readConfig } from "../../database/config.js";
 import { projectRoot } from "../../database/settings.js";
 import {
-  channel,
   configuredChannels,
-  type Channel,
-  type ChannelOptions,
   body,
   checkMessage,
   headline,
@@ -22,10 +18,8 @@ import {
 } from "./channels.js";
 import { raise, resolve, type AlertOutcome, type Delivery } from "./sent-alerts.js";
 
-/** Options of sending: the channels, and whether to send. */
+/** Options of sending. The channels are `"channels"` of `"alerts"` in probelab.config.json. */
 export interface AlertOptions {
-  /** Default: `"channels"` of `"alerts"` in probelab.config.json. */
-  readonly channels?: readonly Channel[];
   /** Default: true in a scheduled run (`AUTORUN=1`), false in a notebook that somebody runs by hand. */
   readonly send?: boolean;
 }
@@ -40,7 +34,6 @@ export interface AlertReport {
 }
 
 const RULES: Rules<AlertOptions> = {
-  channels: { fits: Array.isArray, pass: 'a list, such as [alert.chat("https://…")]' },
   send: { fits: (value) => typeof value === "boolean", pass: "true or false" },
 };
 const WINDOW_HOURS = 4;
@@ -67,7 +60,7 @@ async function send(message: AlertMessage, options: AlertOptions = {}): Promise<
   if (!isSent(options)) return dryRun(message, error);
   if (error !== undefined) throw error;
   const key = keyOf(message);
-  return untilDone(async () => report("send", key, await raise(await delivery(options), message)));
+  return untilDone(async () => report("send", key, await raise(await delivery(), message)));
 }
 
 /**
@@ -102,7 +95,7 @@ async function resolved(key: string, options: AlertOptions = {}): Promise<AlertR
     const sentence = `With send: true, an open alert ${quoted(key)} would be closed.`;
     return shown({ sent: false, outcomes: [], sentence });
   }
-  return untilDone(async () => report("resolve", key, await resolve(await delivery(options), key)));
+  return untilDone(async () => report("resolve", key, await resolve(await delivery(), key)));
 }
 
 /**
@@ -120,65 +113,20 @@ function links(passed: Partial<AlertLinks> = {}): AlertLinks {
   return { notebook: "", page: "", runbook: "", ...(Object.fromEntries(all) as object) };
 }
 
-/**
- * Sends a StatsD gauge over UDP, which is never acknowledged.
- *
- * @param address `host:port`; default: `"statsd"` of `"alerts"` in probelab.config.json.
- * @example
- * await alert.gauge("probelab.measurements.drop", 0.5);
- */
-async function gauge(name: string, value: number, address?: string): Promise<void> {
-  const server = address ?? readConfig(configPath(projectRoot(process.cwd()))).alerts?.statsd;
-  if (server === undefined) {
-    throw new ProbelabError(
-      `Can't send the gauge ${shownValue(name)}: no address. Pass host:port, or set "alerts": { "statsd": "127.0.0.1:8125" } in probelab.config.json.`,
-    );
-  }
-  await sendGauge(server, name, value);
-}
-
 /** Calls people: see `alert.send`. */
-export const alert = {
-  send,
-  when,
-  resolve: resolved,
-  links,
-  gauge,
-  /**
-   * A chat's incoming webhook, as Slack's.
-   *
-   * @example
-   * const chat = alert.chat("https://chat.example.org/hooks/1");
-   * await alert.send({ title: "Test", text: "Only a test.", severity: 4, links }, { channels: [chat] });
-   */
-  chat: (url: string, options?: ChannelOptions) => channel("chat", url, options),
-  /**
-   * A topic of ntfy.
-   *
-   * @example
-   * const push = alert.push("https://ntfy.example.org/on-call");
-   */
-  push: (url: string, options?: ChannelOptions) => channel("push", url, options),
-  /**
-   * An Alertmanager, by its base address.
-   *
-   * @example
-   * const alertmanager = alert.alertmanager("http://localhost:9093");
-   */
-  alertmanager: (url: string, options?: ChannelOptions) => channel("alertmanager", url, options),
-} as const;
+export const alert = { send, when, resolve: resolved, links } as const;
 
 function isSent({ send }: AlertOptions): boolean {
   return send ?? process.env["AUTORUN"] === "1";
 }
 
-async function delivery(options: AlertOptions): Promise<Delivery> {
+async function delivery(): Promise<Delivery> {
   const root = projectRoot(process.cwd());
   const { alerts = {} } = readConfig(configPath(root));
-  const channels = options.channels ?? (await configuredChannels(alerts.channels ?? []));
+  const channels = await configuredChannels(alerts.channels ?? []);
   if (channels.length === 0) {
     throw new ProbelabError(
-      'Can\'t send an alert: no channel is configured. Set "alerts": { "channels": [{ "kind": "chat", "credential": "alerts.chat" }] } in probelab.config.json, or pass channels: [alert.chat("https://…")].',
+      'Can\'t send an alert: no channel is configured. Set "alerts": { "channels": [{ "kind": "chat", "credential": "alerts.chat" }] } in probelab.config.json.',
     );
   }
   const folder = process.env["PROBELAB_WATCH"] || ".probelab-watch";

@@ -125,44 +125,26 @@ export interface Channel {
   readonly token?: string;
 }
 
-/** Options of a channel. */
-export interface ChannelOptions {
-  /** The channel's name in reports. Default: its kind. */
-  readonly name?: string;
-  readonly token?: string;
-}
-
-/** Makes a channel. @throws ProbelabError for an address that is none, without showing it. */
-export function channel(
-  kind: Channel["kind"],
-  url: string,
-  { name = kind, token }: ChannelOptions = {},
-): Channel {
-  keepSecret(token ?? "");
-  if (!isAddress(url)) {
-    throw new ProbelabError(
-      `Can't use the channel ${shownValue(name)}: its address is no whole address. Pass one that begins with https:// or http://.`,
-    );
-  }
-  // A webhook's path is its password.
-  const { pathname } = new URL(url);
-  if (/chat|url/.test(kind) && pathname.length > 8) keepSecret(pathname.slice(1));
-  return { kind, name: cleanText(name, 40), url, ...(token !== undefined && { token }) };
-}
-
 /** The channels of probelab.config.json, with the addresses and tokens of the credentials file. */
 export function configuredChannels(channels: readonly AlertChannel[]): Promise<Channel[]> {
   return Promise.all(
-    channels.map(async ({ kind, name, url, credential, token }) => {
+    channels.map(async ({ kind, name = kind, url, credential, token }): Promise<Channel> => {
+      const refused = (why: string) =>
+        new ProbelabError(`Can't use the channel ${shownValue(name)}: ${why}`);
       if ((url === undefined) === (credential === undefined)) {
-        throw new ProbelabError(
-          `Can't use the channel ${shownValue(name ?? kind)}: write either "url" or "credential" in "channels" of probelab.config.json.`,
+        throw refused('write either "url" or "credential" in "channels" of probelab.config.json.');
+      }
+      const address = url ?? (await credentials.get(credential!));
+      if (!isAddress(address)) {
+        throw refused(
+          "its address is no whole address. Write one that begins with https:// or http://.",
         );
       }
-      return channel(kind, url ?? (await credentials.get(credential!)), {
-        ...(name !== undefined && { name }),
-        ...(token !== undefined && { token: await credentials.get(token) }),
-      });
+      // A webhook's path is its password.
+      const { pathname } = new URL(address);
+      if (/chat|url/.test(kind) && pathname.length > 8) keepSecret(pathname.slice(1));
+      const secret = token === undefined ? {} : { token: await credentials.get(token) };
+      return { kind, name: cleanText(name, 40), url: address, ...secret };
     }),
   );
 }

@@ -8,7 +8,6 @@ import { alert } from "../alert/alert.js";
 import { configuredChannels, post, type AlertMessage } from "../alert/channels.js";
 import { folderOf, readHistory, removeOld, writeRun, type Run } from "./history.js";
 import { runOnce } from "./run.js";
-import { endProcesses } from "../../base/processes.js";
 import { findScheduled, periodAt, type ScheduledNotebook } from "./schedule.js";
 import { alertKey, readStatus, type NotebookStatus } from "./status.js";
 import { PAGE, timeText, writePage } from "./page.js";
@@ -126,7 +125,6 @@ async function runWhereDue(
 /** A run whose scheduler was killed: nobody holds its lock any more. */
 async function settle(folder: string, run: Run): Promise<Run> {
   if (run.state !== "running") return run;
-  await endProcesses({ id: run.id });
   const error = "The scheduler or its machine ended before it did.";
   const settled: Run = { ...run, state: "interrupted", error };
   await writeRun(folder, settled);

@@ -1,17 +1,15 @@
-import { fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { residentMemory } from "../../base/processes.js";
-import { ownPackage } from "../../notebook/own-package.js";
+import { redact } from "../../base/redact.js";
+import type { NotebookProcess } from "../../notebook/notebook-process.js";
+import { runNotebook, type RunOutcome } from "../../notebook/run-notebook.js";
 import { newId, writeRun, type Run } from "./history.js";
-import type { RunAnswer, RunRequest } from "./run-main.js";
-import { endProcesses, processesOf, RUN_VARIABLE } from "../../base/processes.js";
 import { sizeText, spanText, type Schedule } from "./schedule.js";
 
 const LOOK_MS = 250;
-/** Time that a run has, once it is ended, to write what the notebook had shown. */
+/** Time that a run has, once it is ended, to end by itself. */
 const GRACE_MS = 8_000;
 
 /** A run to start. */
@@ -29,8 +27,8 @@ export interface RunPlan {
 }
 
 /**
- * Runs a notebook in a session of its own, with limits of time and memory for all that it starts, and
- * ends what it leaves. `run.json` says that it runs, then how it ended.
+ * Runs a notebook in a process group of its own, with limits of time and memory for the group, and ends
+ * what it leaves. `run.json` says that it runs, then how it ended.
  *
  * @throws ProbelabError where its folder can't be written.
  */
@@ -48,18 +46,19 @@ export async function runOnce(plan: RunPlan): Promise<Run> {
     ...outcomeOf(ended, answer, plan.schedule),
     peakMemory,
     seconds: Math.round((Date.now() - started.getTime()) / 100) / 10,
-    rowsRead: answer?.rowsRead ?? null,
+    rowsRead: answer.rowsRead,
     page: existsSync(join(plan.folder, id, page)) ? page : null,
   };
   await writeRun(plan.folder, run);
   return run;
 }
 
+type Answer = Pick<RunOutcome, "status" | "message" | "rowsRead">;
 type Ended = "by itself" | "timeout" | "memory" | "interrupted";
 
 function outcomeOf(
   ended: Ended,
-  answer: RunAnswer | undefined,
+  answer: Answer,
   { timeout, memory }: Schedule,
 ): Pick<Run, "state" | "error"> {
   switch (ended) {
@@ -70,52 +69,49 @@ function outcomeOf(
     case "interrupted":
       return { state: ended, error: "It was ended with the scheduler." };
     case "by itself":
-      return answer === undefined
-        ? {
-            state: "died",
-            error: "Its process died. Look in the system's log, as for lack of memory.",
-          }
-        : { state: answer.status, error: answer.message };
+      return {
+        state: answer.status,
+        error: answer.message === undefined ? null : redact(answer.message),
+      };
   }
 }
 
+/** Runs the notebook until it ends or is over a limit; what it had shown by then is written. */
 async function runLimited({ path, schedule, folder, signal }: RunPlan, id: string, links: string) {
-  const child = fork(join(ownPackage().root, "dist", "watch", "schedule", "run-main.js"), {
-    env: { ...process.env, AUTORUN: "1", PROBELAB_LINKS: links, [RUN_VARIABLE]: id },
-    // A session of its own; what it prints is in the notebook.
-    detached: true,
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    execArgv: [],
-  });
-  let answer: RunAnswer | undefined;
-  child.once("message", (message: RunAnswer) => (answer = message));
-  let isGone = false;
-  const gone = new Promise<void>((resolve) => {
-    child.once("error", () => resolve()).once("exit", () => resolve());
-  }).then(() => void (isGone = true));
-  child.send({ path, out: join(folder, id) } satisfies RunRequest, () => undefined);
-
-  const run = { id, first: child.pid ?? 0, sessions: new Set<number>() };
-  const deadline = performance.now() + schedule.timeout;
+  const stop = new AbortController();
+  let child: NotebookProcess | undefined;
   let ended: Ended = "by itself";
-  let lastMoment = Infinity;
+  let lastMoment: NodeJS.Timeout | undefined;
+  const end = (why: Ended) => {
+    if (ended !== "by itself") return;
+    ended = why;
+    stop.abort();
+    // Memory is needed at once.
+    if (why === "memory") child?.kill();
+    else lastMoment = setTimeout(() => child?.kill(), GRACE_MS);
+  };
+  const interrupt = () => end("interrupted");
+  signal.addEventListener("abort", interrupt, { once: true });
+  if (signal.aborted) interrupt();
+  const timeout = setTimeout(end, schedule.timeout, "timeout");
+  let isDone = false;
+  const outcome = runNotebook(path, {
+    out: join(folder, id),
+    environment: { AUTORUN: "1", PROBELAB_LINKS: links },
+    signal: stop.signal,
+    onProcess: (started) => void (child = started),
+  })
+    .then(({ status, rowsRead, message }): Answer => ({ status, rowsRead, message }))
+    .catch((error: Error): Answer => ({ status: "error", rowsRead: 0, message: error.message }))
+    .finally(() => (isDone = true));
   let peakMemory = 0;
-  while (!isGone) {
-    const memory = await residentMemory(await processesOf(run));
+  while (!isDone) {
+    const memory = (await child?.memory()) ?? 0;
     peakMemory = Math.max(peakMemory, memory);
-    const isOver = memory > schedule.memory;
-    const now = performance.now();
-    if (ended !== "by itself") {
-      if (now > lastMoment || (ended === "memory" && isOver)) await endProcesses(run);
-    } else if (signal.aborted || isOver || now > deadline) {
-      ended = signal.aborted ? "interrupted" : isOver ? "memory" : "timeout";
-      lastMoment = now + GRACE_MS;
-      // Memory is needed at once; the first process then writes what the notebook had shown.
-      if (isOver) await endProcesses({ ...run, except: run.first });
-      child.kill("SIGTERM");
-    }
-    await Promise.race([gone, sleep(LOOK_MS)]);
+    if (memory > schedule.memory) end("memory");
+    await Promise.race([outcome, sleep(LOOK_MS)]);
   }
-  await endProcesses(run);
-  return { answer, ended, peakMemory };
+  for (const timer of [timeout, lastMoment]) clearTimeout(timer);
+  signal.removeEventListener("abort", interrupt);
+  return { answer: await outcome, ended, peakMemory };
 }

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { createSocket } from "node:dgram";
-import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { alertCommand } from "../../../src/cli/alert.js";
 import { alert, type AlertMessage } from "../../../src/index.js";
+import { gpgTeam, hasGpg } from "../../support/gpg-team.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
 import { hangUp, receiver, status } from "./receiver.js";
 
@@ -16,7 +16,8 @@ let chat: Receiver;
 let push: Receiver;
 beforeEach(async () => {
   folder = await temporaryDirectory();
-  vi.stubEnv("PROBELAB_WATCH", folder.path);
+  vi.stubEnv("PROBELAB_WATCH", join(folder.path, "watch"));
+  vi.stubEnv("PROBELAB_PROJECT", folder.path);
   [chat, push] = [await receiver(), await receiver()];
 });
 afterEach(async () => {
@@ -39,19 +40,22 @@ const message: AlertMessage = {
   links,
   key: "drop CI",
 };
-const toChat = () => ({ channels: [alert.chat(`${chat.url}/services/hook`)], send: true });
-const toBoth = () => ({
-  channels: [...toChat().channels, alert.push(`${push.url}/t`)],
-  send: true,
-});
+/** Configures the channels. @returns the options to send by hand */
+function configured(...channels: object[]) {
+  const config = JSON.stringify({ alerts: { channels } });
+  writeFileSync(join(folder.path, "probelab.config.json"), config);
+  return { send: true };
+}
+const ofChat = (url = `${chat.url}/services/hook`) => ({ kind: "chat", url });
+const toChat = () => configured(ofChat());
+const toBoth = () => configured(ofChat(), { kind: "push", url: `${push.url}/t` });
 /** Sets the clock to some hours after the first of May. */
 const at = (hours: number) =>
   vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 4, 1) + hours * 3_600_000 });
 const kept = async () => {
-  const names = await readdir(join(folder.path, "alerts"));
-  return names
-    .filter((name) => name.endsWith(".json"))
-    .map((name) => join(folder.path, "alerts", name));
+  const alerts = join(folder.path, "watch", "alerts");
+  const names = await readdir(alerts);
+  return names.filter((name) => name.endsWith(".json")).map((name) => join(alerts, name));
 };
 
 describe("alert.send(message)", () => {
@@ -65,8 +69,8 @@ describe("alert.send(message)", () => {
   });
 
   it("pushes the text with title, priority, tags, the page at a click, and links as buttons", async () => {
-    const channels = [alert.push(`${push.url}/topic`, { token: "tk_secret" })];
-    await alert.send({ ...message, text: "x".repeat(9_000) }, { channels, send: true });
+    const options = configured({ kind: "push", url: `${push.url}/topic` });
+    await alert.send({ ...message, text: "x".repeat(9_000) }, options);
     const [{ path, headers, body }] = push.received as [Receiver["received"][number]];
     expect([path, body.toString()]).toEqual(["/topic", "x".repeat(9_000)]);
     const [, base64 = ""] = /^=\?UTF-8\?B\?(.*)\?=$/.exec(String(headers["title"]))!;
@@ -75,21 +79,20 @@ describe("alert.send(message)", () => {
       priority: "4",
       tags: "rotating_light",
       click: links.page,
-      authorization: "Bearer tk_secret",
     });
     expect(JSON.parse(String(headers["actions"]))).toHaveLength(3);
   });
 
   it("sends nothing from a notebook that is run by hand, and shows what it would send", async () => {
-    const { channels } = toChat();
-    const report = await alert.send(message, { channels });
+    toChat();
+    const report = await alert.send(message);
     expect(report).toMatchObject({ sent: false, outcomes: [] });
     expect(report.sentence).toContain(`Severity 2: ${message.title}\n${message.text}\npage: `);
-    expect((await alert.resolve("drop CI", { channels })).sentence).toBe(
+    expect((await alert.resolve("drop CI")).sentence).toBe(
       "With send: true, an open alert “drop CI” would be closed.",
     );
     vi.stubEnv("AUTORUN", "1");
-    expect((await alert.send(message, { channels })).sent).toBe(true);
+    expect((await alert.send(message)).sent).toBe(true);
     expect(chat.received).toHaveLength(1);
   });
 
@@ -124,7 +127,6 @@ describe("alert.send(message)", () => {
   it("takes its channels from probelab.config.json", async () => {
     const write = (alerts: object) =>
       writeFile(join(folder.path, "probelab.config.json"), JSON.stringify({ alerts }));
-    vi.stubEnv("PROBELAB_PROJECT", folder.path);
     await write({
       channels: [
         { kind: "chat", url: chat.url },
@@ -146,6 +148,22 @@ describe("alert.send(message)", () => {
   });
 });
 
+it.skipIf(!hasGpg)("finds a channel's address and token in the credentials file", async () => {
+  await using team = await gpgTeam();
+  const clear = { push: { url: `${push.url}/topic`, token: "tk_secret" } };
+  team.encrypted("team.gpg", JSON.stringify(clear), "ann");
+  vi.stubEnv("GNUPGHOME", team.at("ann"));
+  vi.stubEnv("PROBELAB_CREDENTIALS", team.at("team.gpg"));
+  await alert.send(
+    message,
+    configured({ kind: "push", credential: "push.url", token: "push.token" }),
+  );
+  expect(push.received[0]).toMatchObject({
+    path: "/topic",
+    headers: { authorization: "Bearer tk_secret" },
+  });
+});
+
 describe("probelab alert", () => {
   const command = (...args: string[]) => alertCommand.parseAsync(args, { from: "user" });
 
@@ -153,7 +171,6 @@ describe("probelab alert", () => {
     const runbook = "https://docs.example.org/runbooks/ci";
     const alerts = { channels: [{ kind: "push", url: `${push.url}/topic` }], runbook };
     await writeFile(join(folder.path, "probelab.config.json"), JSON.stringify({ alerts }));
-    vi.stubEnv("PROBELAB_PROJECT", folder.path);
     const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
     const page = "https://ci.example.org/runs/7";
     const args = ["send", "Nightly build failed", "--page", page, "--key", "ci main"];
@@ -223,7 +240,7 @@ describe("an alert that a channel doesn't take", () => {
     ["no answer", hangUp, /can't be reached/],
   ])("is an error (%s), and is sent when it is raised again", async (_, behave, why) => {
     const secret = `${chat.url}/services/T000/B000/XXXXXXXXXXXX`;
-    const options = { channels: [alert.chat(secret)], send: true };
+    const options = configured(ofChat(secret));
     for (let time = 0; time < 2; time += 1) {
       chat.answer(behave);
       const error = await alert.send(message, options).catch((each: unknown) => String(each));
@@ -279,32 +296,9 @@ describe("the folder of alerts", () => {
   });
 
   it("may be missing and unwritable: alerts are sent all the same", async () => {
-    await rm(folder.path, { recursive: true });
-    await writeFile(folder.path, "a file, no folder");
+    await writeFile(join(folder.path, "watch"), "a file, no folder");
     for (let time = 0; time < 2; time += 1) {
       expect((await alert.send(message, toChat())).outcomes).toMatchObject([{ state: "sent" }]);
     }
-  });
-});
-
-describe("alert.gauge(name, value)", () => {
-  it("sends StatsD gauges; one below zero is no change of the last", async () => {
-    const socket = createSocket("udp4").bind(0, "127.0.0.1");
-    await once(socket, "listening");
-    const { port } = socket.address();
-    const lines: string[] = [];
-    for (const value of [12.5, -3]) {
-      const got = once(socket, "message");
-      await alert.gauge("probelab.drop.IT", value, `127.0.0.1:${port}`);
-      lines.push(String((await got)[0]));
-    }
-    socket.close();
-    expect(lines).toEqual([
-      "probelab.drop.IT:12.5|g",
-      "probelab.drop.IT:0|g\nprobelab.drop.IT:-3|g",
-    ]);
-    await expect(alert.gauge("a b", 1, "127.0.0.1:1")).rejects.toThrow(/a name has letters/);
-    await expect(alert.gauge("a", NaN, "127.0.0.1:1")).rejects.toThrow(/finite number/);
-    await expect(alert.gauge("a", 1, "nowhere:99999")).rejects.toThrow(/write host:port/);
   });
 });

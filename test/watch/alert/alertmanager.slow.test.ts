@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { alert } from "../../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
@@ -35,7 +37,10 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
   };
 
   it("holds one alert with its links however often it is raised, until the condition clears", async () => {
-    const options = { channels: [alert.alertmanager(server.url)], send: true };
+    const config = { alerts: { channels: [{ kind: "alertmanager", url: server.url }] } };
+    await writeFile(join(folder.path, "probelab.config.json"), JSON.stringify(config));
+    vi.stubEnv("PROBELAB_PROJECT", folder.path);
+    const options = { send: true };
     await alert.when(true, message, options);
     await alert.when(true, { ...message, title: "Measurements fell by 60 %" }, options);
     expect(await server.active()).toMatchObject([

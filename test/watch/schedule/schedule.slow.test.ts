@@ -93,11 +93,11 @@ function processesWith(argument: string): string[] {
   });
 }
 
-/** Code that starts a process in a session of its own, whose parent ends before it. */
-const detached = (mark: string, code = "setInterval(() => {}, 1000)") => `
+/** Code that starts a process whose parent ends before it. */
+const orphan = (mark: string, code = "setInterval(() => {}, 1000)") => `
 import { spawn } from "node:child_process";
-const inner = ${JSON.stringify(`require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(code)}, ${JSON.stringify(mark)}], { detached: true, stdio: "ignore" }).unref()`)};
-const middle = spawn(process.execPath, ["-e", inner], { detached: true, stdio: "ignore" });
+const inner = ${JSON.stringify(`require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(code)}, ${JSON.stringify(mark)}], { stdio: "ignore" }).unref()`)};
+const middle = spawn(process.execPath, ["-e", inner], { stdio: "ignore" });
 await new Promise((resolve) => middle.once("exit", resolve));`;
 
 test("each notebook runs once a period; page, status and exit code say how it went", async () => {
@@ -225,7 +225,7 @@ test("the limit of memory is for all processes of a run together", async () => {
     "greedy",
     limits,
     "console.log('begun')",
-    detached(mark, greedy),
+    orphan(mark, greedy),
     "await new Promise(() => {})",
   );
   await own.once();
@@ -248,7 +248,7 @@ while (/^(a+)+$/.test("a".repeat(60) + "b"));`;
   // A busy machine may need more time to reach the endless cell.
   for (let seconds = 8; !existsSync(reached); seconds *= 2) {
     const limits = `// schedule: { "every": "1 day", "timeout": "${seconds} seconds" }`;
-    await own.add("long", limits, "console.log('begun')", detached(mark), endless);
+    await own.add("long", limits, "console.log('begun')", orphan(mark), endless);
     await rm(own.out, { recursive: true, force: true });
     expect((await own.once()).code).toBe(1);
     const [run] = await own.runs("long");
@@ -264,7 +264,7 @@ while (/^(a+)+$/.test("a".repeat(60) + "b"));`;
 test("kill -9 of the scheduler: the run ends with it, is interrupted, and is made once more", async () => {
   await using own = await project();
   const mark = `orphan-${process.pid}`;
-  await own.add("long", EVERY, detached(mark), "await new Promise(() => {})");
+  await own.add("long", EVERY, orphan(mark), "await new Promise(() => {})");
   for (let time = 0; time < 2; time += 1) {
     const { child, ended } = own.begin();
     await until(() => processesWith(mark).length === 1);

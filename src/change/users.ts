@@ -1,0 +1,124 @@
+import type { ChangeCells } from "./cells.js";
+import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { releaseDimensions, upgrade } from "./releases.js";
+import { ALONG, HEAVIEST, LEAST_PLACES, SCATTER, UNSEEN, USUAL, WHOLE } from "./thresholds.js";
+
+/** How a count scatters as users come and go. */
+export interface Users {
+  /** Whether places show how users scatter. */
+  readonly known: boolean;
+  /** The variance of each row's change: their sum is that of a group's. */
+  readonly variance: Float64Array;
+  /** Natural logarithm of how unlikely it is that these leaves changed so, were it only by users. @param factor what was ordinary. */
+  readonly against: (leaves: readonly number[], factor?: number) => number;
+  /** Whether two groups changed by the same part, as far as chance lets one tell. */
+  readonly alike: (some: readonly number[], others: readonly number[]) => boolean;
+  /** The least part of all rows (of both ranges) that would have to vanish, or by which the whole would have to change, to be that unlikely. */
+  readonly least: (unlikely: number, whole?: boolean) => number;
+}
+
+interface Part {
+  readonly by: number;
+  readonly variance: number;
+}
+
+/** Logarithm of Bennett's bound. @param most the greatest single change. */
+function exponent(change: number, variance: number, most: number): number {
+  if (!(change > 0)) return 0;
+  const far = (change * most) / variance;
+  // Of a small one the normal distribution's, into which it goes over.
+  return far < 1e-3
+    ? change ** 2 / (2 * variance)
+    : (variance / most ** 2) * ((1 + far) * Math.log1p(far) - far);
+}
+
+/**
+ * Users are what is independent: all rows of one come and go together, and they are of one program,
+ * country and network, in several tests and, one after the other, versions. By how much such places
+ * changed, beside the causes, shows how users scatter and how many rows the heaviest of them has. A sum
+ * of changes that are no greater than his is bounded by Bennett's inequality ("Probability inequalities
+ * for the sum of independent random variables", JASA 57, 1962).
+ *
+ * Where neither versions nor tests were asked about, or places are few, leaves are what is independent.
+ *
+ * @param out marks the leaves of causes. @param ordinary what all others did, as a factor.
+ * @param variance of each leaf's change, as leaves show it.
+ */
+export function usersOf(
+  cells: ChangeCells,
+  out: Uint8Array,
+  ordinary: number,
+  variance: Float64Array,
+): Users {
+  const { version } = releaseDimensions(cells);
+  const counted = { ...cells, ...cells.runs };
+  const had = upgrade(cells, counted, out)(counted.before).map((n) => n * cells.ratio);
+  const size = had.map((n, leaf) => n + counted.after[leaf]!);
+  const changed = (factor: number) => had.map((n, leaf) => counted.after[leaf]! - n * factor);
+  const moved = changed(ordinary);
+  const test = cells.names.indexOf("test_name");
+  const placesBut = (left: readonly number[]) => {
+    const { parts, groups } = grouped(
+      cells.leaves,
+      cells.names.flatMap((_, at) => (left.includes(at) ? [] : [at])),
+    );
+    const [n, by] = [sumsIn(parts, size, groups, out), sumsIn(parts, moved, groups, out)];
+    const squares = n.map((own, at) => Math.max(0, Math.abs(by[at]!) - (USUAL * own) / 2) ** 2);
+    const most = squares.reduce(
+      (a, square, at) => (n[at]! > 0 ? Math.max(a, square / n[at]!) : a),
+      0,
+    );
+    const scatter = (sumOver(squares) + SCATTER.of * SCATTER.rows) / (sumOver(n) + SCATTER.rows);
+    return {
+      parts,
+      groups,
+      scatter: Math.max(1, scatter),
+      heaviest: UNSEEN * Math.max(HEAVIEST, most),
+    };
+  };
+  const [users, going] = [placesBut([version, test]), placesBut([test])];
+  const known = (version >= 0 || test >= 0) && users.groups >= LEAST_PLACES;
+  const varianceOf = known ? size.map((n) => n * users.scatter) : variance;
+  const named = (leaves: readonly number[], at: number) => {
+    const own = cells.leaves.codes[at];
+    return own !== undefined && leaves.every((leaf) => own[leaf] === own[leaves[0]!]);
+  };
+  return {
+    known,
+    variance: varianceOf,
+    against(leaves, factor = ordinary) {
+      const by = factor === ordinary ? moved : changed(factor);
+      const change = sumOver(by, leaves);
+      const { parts, scatter, heaviest } = named(leaves, version) ? going : users;
+      const places = [...leavesBy(parts, leaves).values()];
+      const most = known
+        ? Math.max(...places.map((own) => Math.sign(change) * sumOver(by, own)))
+        : 0;
+      const n = sumOver(size, leaves);
+      const usual = factor === 1 || named(leaves, version) ? WHOLE : USUAL;
+      const spread = known ? n * scatter : sumOver(variance, leaves);
+      return exponent(Math.abs(change) - (usual * n) / 2, spread, Math.min(heaviest, most));
+    },
+    alike(some, others) {
+      const [one, other] = [some, others].map((leaves) => {
+        const n = sumOver(size, leaves);
+        return { by: sumOver(moved, leaves) / n, variance: sumOver(varianceOf, leaves) / n ** 2 };
+      }) as [Part, Part];
+      const apart = Math.abs(one.by - other.by) / Math.sqrt(one.variance + other.variance);
+      return apart < 3 && Math.min(one.by / other.by, other.by / one.by) > ALONG;
+    },
+    least(unlikely, whole = false) {
+      const all = sumOver(size);
+      let [low, high] = [0, all];
+      for (let step = 0; step < 40; step += 1) {
+        const rows = (low + high) / 2;
+        const n = whole ? all : rows;
+        const beyond = rows - ((whole ? WHOLE : USUAL) * n) / 2;
+        const most = known ? Math.min(users.heaviest, rows) : 0;
+        if (exponent(beyond, (sumOver(varianceOf) * n) / all, most) < unlikely) low = rows;
+        else high = rows;
+      }
+      return high / all;
+    },
+  };
+}
