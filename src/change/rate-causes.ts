@@ -312,9 +312,7 @@ function dispersion(
         : [],
     );
     const most = finer.length === 0 ? undefined : Math.max(...finer);
-    const read = squares
-      .map((some) => scatterOf(some, levels))
-      .filter(({ many }) => many >= LEAST_GROUPS);
+    const read = squares.map(scatterOf).filter(({ many }) => many >= LEAST_GROUPS);
     if (read.length === 0) {
       noise[at] = most;
       continue;
