@@ -145,7 +145,7 @@ export function timeAxis(
 }
 
 /** `Day`, `15 minutes`, `Week from Monday`. */
-export function stepTitle(every: Bucket): string {
+function stepTitle(every: Bucket): string {
   const name = every.charAt(0).toUpperCase() + every.slice(1);
   return stepOf(every).unit === "week" ? `${name} from Monday` : name;
 }

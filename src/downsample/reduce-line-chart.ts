@@ -62,7 +62,7 @@ export function lineSentence(before: number, after: number, slices: number, widt
 }
 
 /** Rows (of number −1) where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */
-export function fillMissing(
+function fillMissing(
   series: SeriesRows,
   time: TimeColumn,
   missing: MeasureColumn["missing"],

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
@@ -94,11 +94,6 @@ throw error${at};`,
       const told = seen.filter((what) => what !== "stopped by the policy");
       expect(told.filter((what) => !/^console: .*Content Security Policy/.test(what))).toEqual([]);
       expect(told.length).toBeGreaterThan(10);
-    });
-
-    test("a page that was executed holds its policy", async () => {
-      const html = await readFile(join(folder.path, "out", "test.html"), "utf8");
-      expect(html).toContain("default-src 'none'");
     });
   },
 );

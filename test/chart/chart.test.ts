@@ -16,13 +16,6 @@ const MARKS = ["line", "area", "bar", "dot"] as const;
 const at = (day: string): Date => new Date(`${day}T00:00:00Z`);
 
 describe("defaults from the Result", () => {
-  test("chart.area(counts) takes time, measure and dimension of the origin's columns", () => {
-    const [layer] = layers(chart.area(weeklyCounts()));
-    expect(layer?.encoding.x?.field).toBe("t");
-    expect(layer?.encoding.y?.field).toBe("measurements");
-    expect(layer?.encoding.color?.field).toBe("software_version");
-  });
-
   test("the title is a sentence; the range stands below it", () => {
     expect(title(chart.area(weeklyCounts()))).toBe("Measurements per week by version");
     expect(title(chart.line(weeklyDurations(), { y: "q50" }))).toBe(

@@ -2,8 +2,29 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Result, table } from "../../src/index.js";
 import { resultHtml } from "../../src/chart/table.js";
-import { inertHtml } from "./support/inert.js";
+import { PAYLOADS } from "./support/payloads.js";
 import { makeResult, versionSummary, VERSIONS, weeklyCounts } from "./support/sample-results.js";
+import { xmlElements, type Element } from "./support/xml-tree.js";
+
+const HTML = new Set("root table caption thead tbody tr th td img p small br span".split(" "));
+
+/** The elements of an HTML fragment, which holds nothing that runs or loads. */
+function inertHtml(html: string): Element[] {
+  const elements = xmlElements(`<root>${html}</root>`);
+  expect(elements.map(({ name }) => name).filter((name) => !HTML.has(name))).toEqual([]);
+  for (const { name, attributes } of elements) {
+    for (const [attribute, value] of Object.entries(attributes)) {
+      expect(value).not.toContain("url(");
+      expect(attribute).not.toMatch(/^(on|srcdoc|formaction|action|background)/i);
+      if (attribute.toLowerCase() === "style") expect(value).toBe("text-align:left");
+      if (/^(xlink:)?href$|^src$/.test(attribute)) {
+        expect(name).toBe("img");
+        expect(value).toMatch(/^data:image\/svg\+xml,%3Csvg xmlns='[^<>"]*%3E$/);
+      }
+    }
+  }
+  return elements;
+}
 
 const bars = ["runs", ["q50"]] as const;
 
@@ -49,6 +70,20 @@ describe("table(result)", () => {
       ({ name }) => name === "img",
     )) {
       expect(attributes.alt).toBe("");
+    }
+  });
+
+  test("hostile texts are a cell each: no TeX that a notebook would typeset, no HTML, link or picture of Markdown", () => {
+    const shown = table(makeResult({ text: [...PAYLOADS], n: PAYLOADS.map((_, at) => at) }), {
+      limit: 4_000,
+    });
+    const elements = inertHtml(shown.html);
+    expect(elements.filter(({ name, text }) => name !== "span" && /[$\\]/.test(text))).toEqual([]);
+    const lines = shown.markdown.split("\n").filter((line) => line.startsWith("|"));
+    expect(lines).toHaveLength(PAYLOADS.length + 2);
+    for (const line of lines) {
+      expect(line.match(/(?<!\\)\|/g)).toHaveLength(3);
+      expect(line).not.toMatch(/<|(?<!\\)[[\]`*_$]/);
     }
   });
 

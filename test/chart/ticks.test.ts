@@ -38,7 +38,7 @@ describe("timeTicks", () => {
           if (at.length > 0) expect(major[0]).toBe(at[0]);
         },
       ),
-      { numRuns: 500, seed: 3 },
+      { numRuns: 200, seed: 3 },
     );
   });
 
@@ -70,7 +70,7 @@ describe("timeTicks", () => {
           }
         },
       ),
-      { numRuns: 200, seed: 5 },
+      { numRuns: 100, seed: 5 },
     );
   });
 });
@@ -96,7 +96,7 @@ test("zoneExpression(…) writes what Intl writes in that zone", () => {
         expect(written).toBe(inZone(instant, zone));
       },
     ),
-    { numRuns: 300, seed: 5 },
+    { numRuns: 100, seed: 5 },
   );
 });
 

@@ -2,7 +2,7 @@ import { View, parse, type Spec } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/index.js";
-import { compiledForScreen, PANEL, PLACE, ROW } from "../../src/render/fluid.js";
+import { PLACE } from "../../src/render/fluid.js";
 import { weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 
 const annotations = [chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released")];
@@ -31,26 +31,6 @@ describe("the spec that screens draw", () => {
       chart.line(weeklyCounts().with(weeklyCounts().table.slice(0, 0), {})),
     ]) {
       expect((await drawnIn(place, await one.screenSpec())).width).toBe(place);
-    }
-  });
-
-  test.each([520, 1300])("of views beside each other fits a place of %d pixels", async (place) => {
-    for (const one of [
-      chart.line(weeklyCounts(), { facet: "software_version" }),
-      chart.bar(weeklyCounts(), { facet: "software_version", scales: "own" }),
-      chart.explore(weeklyCounts()),
-    ]) {
-      const compiled = await compiledForScreen(await one.screenSpec());
-      const signals = (compiled.signals ?? []).map((signal) =>
-        signal.name === PLACE ? { name: PLACE, value: place } : signal,
-      );
-      const view = new View(parse({ ...compiled, signals }), { renderer: "none" });
-      const [, width] = /<svg[^>]* width="(\d+)"/.exec(await view.toSVG()) ?? [];
-      // Some pixels are kept for labels that reach over a narrow view's end.
-      expect(Number(width)).toBeGreaterThan(place - 30);
-      expect(Number(width)).toBeLessThanOrEqual(place);
-      expect(view.signal(ROW)).toBeGreaterThanOrEqual(view.signal(PANEL) as number);
-      view.finalize();
     }
   });
 

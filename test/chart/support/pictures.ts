@@ -76,10 +76,8 @@ export const PICTURES = {
   }),
   "dot-intervals": chart.dot(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
-  "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
   "area-rome": chart.area(weeklyCounts({ range: rome, every: "hour" }), small),
   "area-lone-values": chart.area(gaps(), small),
-  "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", annotations }),
   "line-span": chart.line(weeklyDurations(), {
     ...small,
     y: "q50",
@@ -91,7 +89,6 @@ export const PICTURES = {
   "bar-light": chart.bar(weeklyCounts(), small),
   "bar-category": chart.bar(versionSummary(), { height: 170 }),
   "line-annotations": chart.line(weeklyDurations(), { ...small, y: "q50", annotations: crowded }),
-  "dot-light": chart.dot(weeklyDurations(), { ...small, y: "q10" }),
   "dot-numbers": chart.dot(versionSummary(), { ...small, x: "runs", y: "q50" }),
 };
 
