@@ -2,8 +2,8 @@ import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { median } from "../base/statistics.js";
 import { counted, grouped } from "../base/text.js";
-import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import { offsetAt } from "../time/bucket.js";
 import { readInstant } from "../time/instant.js";
 import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
@@ -19,7 +19,7 @@ import {
   type Season,
   type Watched,
 } from "./forecast.js";
-import { percent, signedPercent } from "./words.js";
+import { amount, percent, signedPercent } from "./words.js";
 
 /** What `anomalies` takes besides. */
 export interface AnomaliesOptions {
@@ -37,13 +37,13 @@ export interface AnomaliesOptions {
 export interface AnomaliesFinding extends Finding {
   /**
    * The series behind the alarms: `t`, the dimensions, the measure, `expected`, `limit` (a single
-   * bucket below it is an alarm) and `state`: learning, usual, drop, stop, gap, silence, late,
-   * incomplete, unknown.
+   * bucket below it is an alarm) and `state`: learning, usual, drop, stop, gap, silence, incomplete,
+   * unknown.
    */
   readonly buckets: Result;
   /**
-   * The smallest drop, as a share, that two buckets in a row tell in 99 of 100 cases, of what was
-   * judged (of several groups, the middle one of those that can); null where they don't tell a
+   * The smallest drop, as a share, that two buckets in a row show in 99 of 100 cases, of what was
+   * judged (of several groups, the middle one of those that can); null where they don't show a
    * complete stop.
    */
   readonly least: number | null;
@@ -63,7 +63,7 @@ const RULES: Rules<AnomaliesOptions> = {
 };
 
 const ACTION = "find anomalies";
-/** From which a fall over four weeks is told where no bucket is alarmed. */
+/** From which a fall over four weeks is named where no bucket is alarmed. */
 const SLOW = 0.1;
 /** So far apart alarmed buckets are one alarm. */
 const TOGETHER_MS = 3 * 3_600_000;
@@ -84,14 +84,13 @@ interface Judged {
   readonly watched: Watched;
   readonly first: number;
   /** Whether it came back after an alarm. */
-  readonly after: (alarm: { readonly from: number; readonly to: number }) => Recovery;
+  readonly after: (alarm: Pick<Alarm, "from" | "to">) => Recovery;
 }
 
-/** The buckets that are judged: from and up to; those after them are late or incomplete. */
+/** The buckets that are judged: from and up to; those after them may still get rows. */
 interface Span {
   readonly from: number;
   readonly to: number;
-  readonly after: "late" | "incomplete";
   /** How many buckets are learned from. */
   readonly learned: number;
 }
@@ -104,7 +103,7 @@ interface Span {
  * row, come further below that than this series has come before at the stated rate: the threshold
  * is the series' own (peaks over threshold; Siffer et al. 2017). The first four weeks are learned
  * from, of a group those after its first row. Of several groups each is a series of its own, with an
- * equal part of the rate. A slow fall over weeks becomes usual: `changePoints` tells it.
+ * equal part of the rate. A slow fall over weeks becomes usual: `changePoints` finds it.
  *
  * An alarm is a `drop`; a `stop`, where a group has no row at all while others go on; a `gap`,
  * where no group has a row and rows come again; or `silence`, where none comes until the end.
@@ -151,15 +150,19 @@ export async function anomalies(
     counts: isCount,
     floor: isCount ? 1 : usual / 20,
   };
+  const clock = clockOf(flows);
   const judged = series.map((each): Judged => {
     // Hours before a group's first row aren't hours without measurements; of the whole they are.
     const began = series.length === 1 ? 0 : each.values.findIndex((value) => (value ?? 0) > 0);
     const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
     const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
     const first = Math.max(0, began) + span.learned;
-    const known = values.map((value) => value ?? 0);
-    const after: Judged["after"] = (alarm) => recovery(known, alarm, season, model.floor);
-    return { series: each, watched: watchFlow(values, season, model), first, after };
+    const after: Judged["after"] = (alarm) => recoveryOf(flows, values, alarm, model.floor);
+    const { usual, next, limit, least, alarmed } = watchFlow(clock.read(values), season, model);
+    const back = <Value>(of: readonly Value[]) => values.map((_, at) => of[clock.places[at]!]!);
+    const expected = { usual: back(usual), next: back(next) };
+    const watched = { ...expected, limit: back(limit), least: back(least), alarmed: back(alarmed) };
+    return { series: each, watched, first, after };
   });
   const alarms = judged.flatMap((each) => alarmsOf(flows, each, gap, span));
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
@@ -168,6 +171,34 @@ export async function anomalies(
   );
   const sentence = sentenceOf(flows, alarms, judged, span, leasts, rate);
   return finding(flows, alarms, judged, span, sentence, leasts);
+}
+
+/** Whether a series is back after a drop, by its values up to the last one that can be judged; see {@link recovery}. */
+export function recoveryOf(
+  flows: Flows,
+  values: readonly (number | null)[],
+  drop: { readonly from: number; readonly to: number },
+  floor = 1,
+): Recovery {
+  const { places, read } = clockOf(flows);
+  const known = read(values).map((value) => value ?? 0);
+  const [from, to] = [places[drop.from]!, places[drop.to - 1]! + 1];
+  return recovery(known, { from, to }, seasonOf(usualLength(flows.time.every))!, floor);
+}
+
+/** A series on the clock of its zone: an hour that it skips is as the one before, one that it repeats counts once. */
+function clockOf({ buckets, range, time }: Flows) {
+  const local = buckets.map(({ start }) => +start + offsetAt(+start, range.timeZone));
+  const places = local.map((ms) => Math.round((ms - local[0]!) / usualLength(time.every)));
+  const read = (values: readonly (number | null)[]) => {
+    const all: (number | null)[] = [];
+    values.forEach((value, at) => {
+      if (places[at]! > all.length) all.push(all.at(-1)!);
+      all[places[at]!] = value;
+    });
+    return all;
+  };
+  return { places, read };
 }
 
 /** Undefined where no whole number of buckets makes a week. */
@@ -184,9 +215,7 @@ function spanOf(
 ): Span {
   const { askedAt } = result.origin;
   const known = lag === "0 seconds" ? askedAt : last(lag, { now: askedAt }).start;
-  const upTo = (time: Date) =>
-    buckets.findLastIndex(({ complete, end }) => complete && end <= time) + 1;
-  const [to, whole] = [upTo(known), upTo(askedAt)];
+  const to = buckets.findLastIndex(({ complete, end }) => complete && end <= known) + 1;
   const start =
     typeof since === "string" && !/^\d{4}-/.test(since)
       ? last(since, { now: range.end, timeZone: range.timeZone }).start
@@ -194,7 +223,7 @@ function spanOf(
   const at = start === undefined ? 0 : buckets.findIndex(({ end }) => end > start);
   const learned = season ? learning(season) : 0;
   const from = Math.max(learned, at < 0 ? buckets.length : at);
-  return { from, to, learned, after: to < whole ? "late" : "incomplete" };
+  return { from, to, learned };
 }
 
 /** Undefined where something can be judged. */
@@ -259,7 +288,7 @@ function sentenceOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly Judged[],
-  { from, to, after, learned }: Span,
+  { from, to, learned }: Span,
   leasts: readonly number[],
   rate: number,
 ): string {
@@ -274,8 +303,7 @@ function sentenceOf(
       ? ""
       : ` ${counted(young, "group")} began so late that the first ${grouped(learned)} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged.`;
   const open = buckets.length - to;
-  const why = after === "late" ? "may still get rows" : "are incomplete";
-  const tail = `${late}${open === 0 ? "" : ` The last ${noun} (${grouped(open)}) ${why} and aren't judged.`}`;
+  const tail = `${late}${open === 0 ? "" : ` The last ${noun} (${grouped(open)}) may still get rows and aren't judged.`}`;
   const [first] = alarms;
   if (first !== undefined) {
     const own = alarms.filter((alarm) => alarm.to > from).length;
@@ -291,7 +319,7 @@ function sentenceOf(
   const hours = `${grouped(to - from)} ${noun}, ${span}`;
   if (blind + seeing.length === 0) return `${cant}${groups}.${tail}`;
   if (seeing.length === 0) {
-    return `${cant} for two ${noun}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${hours}: ask with a coarser every.${tail}`;
+    return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance; nothing longer was seen in ${hours}: ask with a coarser every.${tail}`;
   }
   const usual = series.length === 1 ? "" : " in the usual group";
   const unseen = blind === 0 ? "" : `, in ${grouped(blind)} of the groups not even a stop`;
@@ -320,7 +348,9 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
   const { measure } = flows;
   const when = spanText(flows, from, to);
   const of = series.name === "" ? measure.label : `${measure.label} of ${series.name}`;
-  const [came, due] = [amountText(observed, measure), amountText(expected, measure)];
+  const [came, due] = [observed, expected].map((value) =>
+    amount(measure.additive ? Math.round(value) : value, measure.unit),
+  );
   switch (kind) {
     case "drop":
       return `${of} dropped to ${came} instead of about ${due} (${percent(observed / expected - 1)}), ${when}`;
@@ -344,14 +374,8 @@ function endText({ time }: Flows, { state, change, buckets, usual }: Recovery): 
     case "recovered":
       return ` It is over: ${latest}, ${signedPercent(usual[0])} to ${signedPercent(usual[1])} is usual.`;
     case "unsure":
-      return ` Too little came since to tell whether it is over${latest && ` (${latest})`}.`;
+      return ` It is not clear yet whether it is over${latest && ` (${latest})`}.`;
   }
-}
-
-/** `1,204 measurements`, `12.3 s`. */
-function amountText(value: number, { unit, additive }: MeasureColumn): string {
-  const text = additive ? grouped(Math.round(value)) : String(Number(value.toPrecision(3)));
-  return unit === "share" ? text : `${text} ${unit}`;
 }
 
 function finding(
@@ -376,11 +400,10 @@ function finding(
   const ofBuckets = flows.series.flatMap(({ group, values }, place) => {
     const { watched, first = Infinity } = judged[place] ?? {};
     const own = alarms.filter(({ series }) => series === flows.series[place]);
-    return buckets.map(({ start, complete }, at) => {
+    return buckets.map(({ start }, at) => {
       const alarm = own.find(({ from, to }) => from <= at && at < to);
       const known = values[at] === null ? "unknown" : (alarm?.kind ?? "usual");
-      const open = complete ? span.after : "incomplete";
-      const state = at < first ? "learning" : at >= span.to ? open : known;
+      const state = at < first ? "learning" : at >= span.to ? "incomplete" : known;
       const bucket = { ...group, [time.name]: start, [measure.name]: values[at] ?? null, state };
       if (state === "learning") return bucket;
       return { ...bucket, expected: watched!.next[at] ?? null, limit: watched!.limit[at] ?? null };

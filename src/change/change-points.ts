@@ -4,6 +4,7 @@ import { median } from "../base/statistics.js";
 import { counted } from "../base/text.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import { DAY } from "../time/span.js";
 import { bucketNoun } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
 import { offsetAt } from "../time/bucket.js";
@@ -17,28 +18,28 @@ import { amount, percent, signedPercent } from "./words.js";
 export interface ChangePointsOptions {
   /** Name of the measure; default: the one that charts draw. */
   readonly measure?: string;
-  /** Share of the series found to have changed that may have not; default 0.05. */
-  readonly falseDiscovery?: number;
 }
 
 /** The changes of one or many series, with the series that they were found in. */
 export interface ChangePoints extends Finding {
   readonly kind: "change points";
-  /** The answer that was searched: a chart draws the changes into it. */
+  /** The answer that was searched, its measure first: a chart draws the changes into it. */
   readonly asked: Result;
 }
 
 const ACTION = "find change points";
-/** With fewer buckets no change can be told from chance. */
+/** With fewer buckets any change could be chance. */
 const FEWEST = 8;
 const MOST = 5_000;
+const LACKING = `fewer than ${FEWEST} whole buckets, or nothing but zeros`;
+
+/** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
+const ERROR = 0.05;
+/** So many changes within as many days are bursts or a new pattern of the day, and no new level. */
+const PATTERN = 6;
 
 const RULES: Rules<ChangePointsOptions> = {
   measure: { fits: (v) => typeof v === "string", pass: "the name of a measure" },
-  falseDiscovery: {
-    fits: (v) => typeof v === "number" && v > 0 && v < 1,
-    pass: "a share between 0 and 1, such as 0.05",
-  },
 };
 
 /** A series without its season, and what was found in it. */
@@ -56,8 +57,8 @@ interface Found extends Change {
  * Finds when series changed their level: steps, and slopes with their beginning and end, each with 95 %
  * intervals. The day and the week are removed first; docs/change-points.md describes the method.
  *
- * @param counts a Result by bucket of time, one series or many. In many, the share of series wrongly
- *   found to have changed is held at `falseDiscovery` (Benjamini and Hochberg, JRSS B 57, 1995).
+ * @param counts a Result by bucket of time, one series or many. Where nothing changed, the chance that
+ *   anything is found is 5 % for the whole answer.
  * @returns `result` has a row for each change, the clearest first: the dimensions, `t` and `until` (equal
  *   for a step), `change` ("step" or "slope"), `before`, `after`, `size`, `relative`, `size_low`,
  *   `size_high`, `earliest`, `latest`, `p`.
@@ -78,64 +79,51 @@ export async function changePoints(
       `Can't ${ACTION} in ${buckets.length.toLocaleString("en-US")} buckets: ${MOST.toLocaleString("en-US")} are the most. Ask with a coarser every, or for a shorter range.`,
     );
   }
-  const isCount = measure.additive && measure.missing === "zero";
-  const error = options.falseDiscovery ?? 0.05;
+  const isCount = isCounted(measure);
   const cut = new Set(time.incomplete.map(Number));
   const local = buckets.map(({ start }) => +start + offsetAt(+start, flows.range.timeZone));
-  const unjudged = new Map<string, number>();
   let gaps = 0;
-  const judged = series.flatMap((each) => {
+  const whole = series.flatMap((each) => {
     const values = Float64Array.from(each.values, (value, at) =>
       value === null || cut.has(+buckets[at]!.start) ? NaN : value,
     );
     const known = values.filter((value) => !isNaN(value));
-    const isShort = known.length < FEWEST;
-    if (isShort || known.every((value) => value === 0)) {
-      const why = isShort
-        ? `there are fewer than ${FEWEST} whole buckets`
-        : "there is nothing but zeros";
-      unjudged.set(why, (unjudged.get(why) ?? 0) + 1);
-      return [];
-    }
+    if (known.length < FEWEST || known.every((value) => value === 0)) return [];
     if (values.length - known.length > cut.size) gaps += 1;
-    const level = withoutSeason(values, local, { every: time.every, counts: isCount });
-    return [{ series: each, level, ...segments(level, error) }];
+    return [
+      { series: each, level: withoutSeason(values, local, { every: time.every, counts: isCount }) },
+    ];
   });
-  const clearest = judged.map(({ changes }) => Math.min(1, ...changes.map(({ p }) => p)));
-  const kept = benjaminiHochberg(clearest, error);
-  // Fewer series than were looked at: each change of theirs has to be as much clearer.
-  const stricter = (error * kept.size) / Math.max(1, judged.length);
+  const judged = whole.map((each): Judged => ({
+    ...each,
+    ...segments(each.level, ERROR / whole.length),
+  }));
   const noLess = (value: number, { before, after }: Change) => {
     const isNothing = Math.abs(value) < 1e-9 * Math.max(Math.abs(before), Math.abs(after));
     return isNothing || (isCount && value < 0) ? 0 : value;
   };
-  const found = judged.flatMap(({ series, level, changes }, at): Found[] => {
-    if (!kept.has(at)) return [];
-    return (stricter < error ? segments(level, stricter).changes : changes).map((change) => {
+  const found = judged.flatMap(({ series, changes }) =>
+    changes.map((change): Found => {
       const [before, after] = [noLess(change.before, change), noLess(change.after, change)];
-      return { ...change, series, before, after };
-    });
-  });
+      return { ...change, series, before, after, p: Math.min(1, change.p * whole.length) };
+    }),
+  );
   // Beyond one in a million the larger comes first, not the one with the longer stretch.
   const size = ({ before, after }: Change) => Math.abs(after - before);
   found.sort((a, b) => Math.max(1e-6, a.p) - Math.max(1e-6, b.p) || size(b) - size(a));
   // Of changes as large as the first one, the earliest: an outage begins before it ends.
-  const [top] = found;
-  if (top) {
-    const alike = found.filter(
-      (each) =>
-        each.series === top.series &&
-        each.p <= Math.max(1e-6, top.p) &&
-        size(each) + each.margin >= size(top) - top.margin,
-    );
-    const first = alike.reduce((a, b) => (b.at < a.at ? b : a));
-    found.splice(0, 0, ...found.splice(found.indexOf(first), 1));
-  }
+  const isAlike = (each: Found, top: Found) =>
+    each.series === top.series &&
+    each.p <= Math.max(1e-6, top.p) &&
+    size(each) + each.margin >= size(top) - top.margin;
+  const [first] = found.filter((each) => isAlike(each, found[0]!)).sort((a, b) => a.at - b.at);
+  found.sort((a, b) => Number(b === first) - Number(a === first));
   const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
+  const unjudged = series.length - judged.length;
   const notes = [
-    ...[...unjudged].map(
-      ([why, n]) => `Changes can't be told in ${counted(n, "series", "series")}: ${why}.`,
-    ),
+    ...(unjudged === 0
+      ? []
+      : [`Not judged: ${counted(unjudged, "series", "series")} with ${LACKING}.`]),
     ...(incomplete === ""
       ? []
       : [
@@ -147,21 +135,15 @@ export async function changePoints(
           `${counted(gaps, "series has", "series have")} buckets without a value: a change in such a gap is reported at its end.`,
         ]),
   ];
-  const [why = "the answer is empty"] = unjudged.keys();
+  const { table, origin } = flows.result;
+  const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
   return Object.freeze<ChangePoints>({
     kind: "change points",
-    sentence: sentenceOf(found, judged, flows, error, why),
+    sentence: sentenceOf(found, judged, flows),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
-    asked: flows.result,
+    asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
   });
-}
-
-/** Which of the p-values are found with this false-discovery rate (Benjamini and Hochberg, JRSS B 57, 1995). */
-export function benjaminiHochberg(p: readonly number[], rate: number): ReadonlySet<number> {
-  const order = p.map((_, at) => at).sort((a, b) => p[a]! - p[b]!);
-  const most = order.findLastIndex((at, rank) => p[at]! <= (rate * (rank + 1)) / p.length);
-  return new Set(order.slice(0, most + 1));
 }
 
 /** The beginning of a bucket; of the one after the last, the last one's end. */
@@ -225,21 +207,21 @@ function timeText(at: number, { range }: Flows): string {
   return formatInstant(new Date(at), range.timeZone);
 }
 
-function sentenceOf(
-  found: readonly Found[],
-  judged: readonly Judged[],
-  flows: Flows,
-  error: number,
-  why: string,
-): string {
-  const { measure, time, buckets } = flows;
-  const each = `${measure.label} by ${time.every}`;
-  if (judged.length === 0) return `Can't tell whether ${each} changed, because ${why}.`;
+const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
+
+function sentenceOf(found: readonly Found[], judged: readonly Judged[], flows: Flows): string {
+  const { measure, buckets } = flows;
+  const { every } = flows.time;
+  const each = `${measure.label} by ${every}`;
+  if (judged.length === 0) {
+    const why = flows.series.length === 0 ? "the answer is empty" : `it has ${LACKING}`;
+    return `Can't tell whether ${each} changed, because ${why}.`;
+  }
   const [best, ...others] = found;
   if (best === undefined) {
     const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;
-    const [one, more] = [bucketNoun(time.every, false), bucketNoun(time.every, true)];
-    return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)} (false-discovery rate ${percent(error)}). ${unseenText(judged, measure)}.`;
+    const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
+    return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)}. ${trendText(judged, flows)}${unseenText(judged, measure)}.`;
   }
   const changed = new Set(found.map(({ series }) => series)).size;
   const more = others
@@ -252,23 +234,36 @@ function sentenceOf(
         ? ""
         : ` ${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}.`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
+  const own = found.filter(({ series }) => series === best.series).toSorted((a, b) => a.at - b.at);
+  const time = (change: Found | undefined) => (change ? +startOf(flows, change.at) : Infinity);
+  const first = own.find((each, k) => time(own[k + PATTERN - 1]) - time(each) <= PATTERN * DAY);
+  if (first !== undefined) {
+    return `${each}${of} went up and down ${own.length} times, ${PATTERN} of them within ${PATTERN} days from ${timeText(time(first), flows)} ${flows.range.timeZone} on: bursts, or another pattern of the day, as when clocks change. Ask by day for its level, or with the time zone that it follows.`;
+  }
   return `${each}${of} ${changeText(best, flows)}.${tail}`;
 }
 
-/** What a series without a change did, and which one it would have shown. */
+/** That a series without a change rose or fell all the same: evenly, or perhaps at once. */
+function trendText(judged: readonly Judged[], flows: Flows): string {
+  const { measure } = flows;
+  const trends = judged.flatMap(({ series, trend }) => (trend ? { ...trend, series } : []));
+  const [most] = trends.toSorted((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from));
+  if (most === undefined) return "";
+  const { from, to, cut, series } = most;
+  const verb = to < from ? "fell" : "rose";
+  const name = judged.length === 1 ? "It" : series.name;
+  const others =
+    trends.length > 1 ? `, the most of ${trends.length} series that rose or fell so` : "";
+  const [before, after] = [short(from, measure), short(to, measure)];
+  if (cut === null) return `${name} ${verb} evenly from ${before} to ${after}${others}. `;
+  const when = timeText(+startOf(flows, cut), flows);
+  return `${name} ${verb} from ${before} before ${when} to ${after} from then on; these values don't show whether at once or evenly${others}. `;
+}
+
+/** Which change would have been found. */
 function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
   const usual = judged.length === 1 ? "" : " in the usual series";
-  const trends = judged
-    .flatMap(({ series, trend }) => (trend ? { ...trend, name: series.name } : []))
-    .sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from));
-  const [trend] = trends;
-  const way = ({ from, to }: { readonly from: number; readonly to: number }) =>
-    `${to < from ? "fell" : "rose"} evenly from ${short(from, measure)} to ${short(to, measure)}`;
-  if (trend && judged.length === 1) return `It ${way(trend)}`;
-  const most =
-    trends.length > 1 ? `, the most of ${trends.length} series that rose or fell so` : "";
-  const even = trend && `${trend.name} ${way(trend)}${most}. `;
-  const isCount = measure.additive && measure.missing === "zero";
+  const isCount = isCounted(measure);
   const least = median(
     judged.map(({ least, level }) => {
       const known = level.filter((value) => !isNaN(value));
@@ -284,7 +279,7 @@ function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
         ? percent(least)
         : short(least, measure);
   const what = isCount && least > 1 ? "Not even a fall to nothing" : `A step of ${step} or more`;
-  return `${even ?? ""}${what} for a quarter of them would have been noticed in 9 of 10 cases${usual}`;
+  return `${what} for a quarter of them would have been noticed in 9 of 10 cases${usual}`;
 }
 
 /** "fell at 2026-10-03 03:00 UTC from 699 to 326 (−53 %)", with the intervals of time and size. */

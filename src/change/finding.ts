@@ -16,7 +16,7 @@ const KINDS = [
 export interface Finding {
   /** Which answer it is, for charts. */
   readonly kind: (typeof KINDS)[number];
-  /** One sentence in plain words: figures, times in the range's zone, what is uncertain or can't be told. */
+  /** One sentence in plain words: figures, times in the range's zone, what is uncertain or unknown. */
   readonly sentence: string;
   /** True where something was found: the command line exits with 8. */
   readonly found: boolean;

@@ -25,7 +25,7 @@ export interface Watched {
   readonly next: number[];
   /** Below it a single bucket is an alarm. */
   readonly limit: number[];
-  /** The smallest drop, as a share, that this bucket and the one before tell in 99 of 100 cases; above 1: none. */
+  /** The smallest drop, as a share, that this bucket and the one before show in 99 of 100 cases; above 1: none. */
   readonly least: number[];
   readonly alarmed: boolean[];
 }
@@ -34,12 +34,12 @@ const WEEKS = 8;
 const DAYS = 28;
 /** Squares of standard errors within which an hour of the week is as those around it. */
 const CAUTION = 2;
-/** What the latest errors tell before anything is learned: of the last bucket, four, a day, the bucket a day ago, a week. */
+/** Weights of the latest errors before anything is learned: of the last bucket, four, a day, the bucket a day ago, a week. */
 const START = [0.4, 0.2, 0.2, 0, 0];
 const RIDGE = 20;
 const FORGET = 0.998;
 const CLIP = 3;
-/** Beyond that a residual is an outage or a burst, and tells nothing of the next one. */
+/** Beyond that a residual is an outage or a burst, and says nothing of the next one. */
 const MOST_RESIDUAL = 1.5;
 /** The share of the spread of its own hour of the day; the rest is that of all hours. */
 const OWN_HOUR = 0.6;
@@ -47,7 +47,7 @@ const OWN_HOUR = 0.6;
 const BURST = 0.1;
 /**
  * A bucket alone must come that many spreads further below: a drop lasts longer than one, and so two
- * in a row can be told at a lower threshold, at the same rate of false alarms.
+ * in a row can be alarmed at a lower threshold, at the same rate of false alarms.
  */
 const ALONE = 0.8;
 /** Weeks from whose scores the threshold is learned, and the quantile from which scores are peaks. */
@@ -161,7 +161,7 @@ function usualValues(logs: readonly number[], { day, week }: Season): number[] {
     if (week === day || near.length === 0) return value;
     const wide = (middleHalf(near) * near.length) / (near.length + 2);
     if (own.length < 3 || reach === 0) return value + wide;
-    // The hours around tell more where counts are few, and the wrong thing where a weekend begins:
+    // The hours around are better known where counts are few, and mislead where a weekend begins:
     // the hour itself is followed as far as it differs by more than its weeks scatter.
     const mean = own.reduce((sum, each) => sum + each, 0) / own.length;
     const scatter = own.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (own.length - 1);
@@ -281,7 +281,7 @@ export interface Recovery {
   /**
    * `recovered`: the latest buckets lie within the interval of what earlier weeks lead one to expect, and
    * at most a third of the drop can be left; `below`: they lie below it, the newest nearer to the
-   * loss than to the expectation; `unsure`: the buckets since the alarm tell neither.
+   * loss than to the expectation; `unsure`: the buckets since the alarm show neither.
    */
   readonly state: "recovered" | "below" | "unsure";
   /** The latest buckets against what was expected of them, as a share; null where nothing is expected. */
@@ -292,13 +292,21 @@ export interface Recovery {
   readonly usual: readonly [low: number, high: number];
 }
 
+export const UNSURE: Recovery = {
+  state: "unsure",
+  change: null,
+  buckets: 0,
+  usual: [-1, Infinity],
+};
+
 /** Of the errors of past windows; on either side. */
 const LEVEL = 0.025;
 /** Buckets of the latest windows; so many of them in a row below the interval are no chance. */
 const WINDOWS = [1, 2, 3, 6, 12, 24, 48, 96];
 const LASTING = 4;
-/** Fewer windows of the past give no quantile. */
+/** Fewer windows of the past give no quantile: three times the range of their errors stands for it. */
 const FEWEST_WINDOWS = 30;
+const FEWEST_ERRORS = 8;
 /** Of a complete stop, whose logarithm has no bound. */
 const MOST_LOSS = 0.95;
 
@@ -319,8 +327,12 @@ export function recovery(
   floor: number,
 ): Recovery {
   const week = Math.max(7, season.week);
-  const logs = values.map((value, at) => (at < drop.from ? Math.log(value + floor) : NaN));
-  const usual = usualValues(logs, season).map((log) => Math.max(0, Math.exp(log) - floor));
+  const before = values.slice(0, drop.from).map((value) => Math.log(value + floor));
+  const past = usualValues(before, season).map((log) => Math.max(0, Math.exp(log) - floor));
+  // From the drop on, what the week before it was expected to hold.
+  const usual = values.map(
+    (_, at) => past[at < drop.from ? at : drop.from - week + ((at - drop.from) % week)]!,
+  );
   const [came, expected] = [values, usual].map((some) => {
     const sums = [0];
     for (const value of some) sums.push(sums.at(-1)! + value);
@@ -333,20 +345,20 @@ export function recovery(
     ratio(at, at + length) - ratio(known - week, known);
   /** The interval of that error by chance, for a window that ends so long after what is known. */
   const interval = (length: number, away: number): readonly [low: number, high: number] => {
-    const past: number[] = [];
+    const errors: number[] = [];
     // What is usual in the first weeks is known from too little.
     for (let at = drop.from - length; at + length - away >= 3 * week; at--) {
-      past.push(error(at, length, at + length - away));
+      errors.push(error(at, length, at + length - away));
     }
-    if (past.length < FEWEST_WINDOWS) return [-Infinity, Infinity];
-    past.sort((a, b) => a - b);
-    const low = Math.floor(LEVEL * past.length);
-    return [past[low]!, past[past.length - 1 - low]!];
+    if (errors.length < FEWEST_ERRORS) return [-Infinity, Infinity];
+    errors.sort((a, b) => a - b);
+    const low = Math.floor(LEVEL * errors.length);
+    const [least, most] = [errors[low]!, errors[errors.length - 1 - low]!];
+    const spare = errors.length < FEWEST_WINDOWS ? most - least : 0;
+    return [least - spare, most + spare];
   };
-  const unknown = { change: null, buckets: 0, usual: [-1, Infinity] } as const;
   // What had no rows before the drop, such as a release that came with it, has no usual level.
-  const known = Math.max(0, drop.from - week);
-  if (came!(known, drop.from) === 0 || drop.from < 4 * week) return { ...unknown, state: "unsure" };
+  if (drop.from < 4 * week || came!(drop.from - week, drop.from) === 0) return UNSURE;
   const length = drop.to - drop.from;
   const lost = error(drop.from, length, drop.from);
   const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
@@ -360,20 +372,24 @@ export function recovery(
     const isBack = !isBelow && buckets > 1 && found - high >= surely / 3;
     return { buckets, found, low, high, isBelow, isBack };
   });
-  /** A state, told of the longest window up to which it holds. */
-  const told = (state: Recovery["state"], at: number, holds: (at: number) => boolean): Recovery => {
+  /** A state, with the longest window up to which it holds. */
+  const stated = (
+    state: Recovery["state"],
+    at: number,
+    holds: (at: number) => boolean,
+  ): Recovery => {
     let last = at;
     while (last + 1 < windows.length && holds(last + 1)) last++;
     const window = windows[last];
-    if (window === undefined) return { ...unknown, state };
+    if (window === undefined) return { ...UNSURE, state };
     const usual = [Math.expm1(window.low), Math.expm1(window.high)] as const;
     return { state, change: Math.expm1(window.found), buckets: window.buckets, usual };
   };
   const first = windows.findIndex(({ isBelow, isBack }) => isBelow || isBack);
-  if (first < 0) return told("unsure", 0, () => true);
+  if (first < 0) return stated("unsure", 0, () => true);
   const isBelow = (at: number) => windows[at]!.isBelow;
   if (!isBelow(first)) {
-    return told(
+    return stated(
       "recovered",
       first,
       (at) => !isBelow(at) && windows[at]!.found <= windows[at]!.high,
@@ -384,5 +400,5 @@ export function recovery(
   const isLow =
     windows[0]!.found < loss / 2 ||
     (windows.length >= LASTING && windows.slice(0, LASTING).every((_, at) => isBelow(at)));
-  return isLow ? told("below", first, isBelow) : told("unsure", first, () => false);
+  return isLow ? stated("below", first, isBelow) : stated("unsure", first, () => false);
 }

@@ -5,10 +5,8 @@ import { stepOf, usualLength, type Bucket } from "../time/step.js";
 /** Whole cycles that a season needs: with fewer, a change looks like one. */
 const DAYS = 4;
 const WEEKS = 2;
-/** Weeks from which the hours of a week are told apart; with fewer, only its days. */
+/** Weeks from which the hours of a week are kept apart; with fewer, only its days. */
 const HOURLY_WEEKS = 4;
-/** A slot of fewer values is joined by its neighbours. */
-const FEWEST = 5;
 /** A time of day with less than this share of the mean says nothing about the level. */
 const LEAST_SEASON = 0.02;
 
@@ -85,15 +83,7 @@ function mediansBySlot(away: Float64Array, slots: Int32Array): number[] {
     const slot = (own[slots[at]!] ??= []);
     if (!isNaN(value)) slot.push(value);
   });
-  const at = (slot: number) => own[(slot + own.length) % own.length] ?? [];
-  return Array.from(own, (_, slot) => {
-    const values = at(slot);
-    return median(
-      values.length >= FEWEST || own.length < DAY / 3_600_000
-        ? values
-        : [...at(slot - 1), ...values, ...at(slot + 1)],
-    );
-  });
+  return Array.from(own, (values) => median(values ?? []));
 }
 
 /** The median of the known values in a window of `width` around each; at the ends of the first or the last window. */

@@ -25,6 +25,8 @@ const POWER = 1.64;
 const UNIT = 1.25;
 /** Of few values the noise itself is known badly: 1 + 12 / n holds 95 % of seeded series of 60. */
 const FEWER = 12;
+/** The likelihood ratio's 95 % point for the place of a step (Hansen, Econometrica 68, 2000). */
+const EXCLUDED = 7.35;
 /** Autocorrelation over a period that makes it a season. */
 const SEASON = 0.4;
 
@@ -52,8 +54,15 @@ export interface Segmented {
   readonly changes: Change[];
   /** The step, in the values' unit, that 95 of 100 series would have shown had it lasted a quarter of them. */
   readonly least: number;
-  /** The ends of the line of a series that only rises or falls; null where it does neither. */
-  readonly trend: { readonly from: number; readonly to: number } | null;
+  /**
+   * Of a series that only rises or falls, the ends of its line; where one step (`cut`) fits as well, the
+   * means before and after that. Null where it does neither.
+   */
+  readonly trend: {
+    readonly from: number;
+    readonly to: number;
+    readonly cut: number | null;
+  } | null;
 }
 
 /**
@@ -105,8 +114,21 @@ export function segments(values: ArrayLike<number>, error = 0.05): Segmented {
   const step = (Math.sqrt(2 * price) + POWER) * Math.sqrt((noise * 16) / (3 * n)) * (1 + FEWER / n);
   const line = fit.line(0, n, found.unit);
   const isTrend = found.cuts.length === 0 && line.saved > price * found.unit;
-  const ends = { from: line.value(index[0]!), to: line.value(index[n - 1]!) };
-  return { changes, least: step, trend: isTrend ? ends : null };
+  return { changes, least: step, trend: isTrend ? trendOf(fit, index, line, found.noise) : null };
+}
+
+function trendOf(fit: Fits, index: Int32Array, line: Line, noise: number): Segmented["trend"] {
+  const n = index.length;
+  let best = SHORTEST;
+  const steps = (t: number) => fit.squares(0, t) + fit.squares(t, n);
+  for (let t = SHORTEST; t <= n - SHORTEST; t++) if (steps(t) < steps(best)) best = t;
+  if (steps(best) - fit.squares(0, n, 0) > EXCLUDED * noise) {
+    return { from: line.value(index[0]!), to: line.value(index[n - 1]!), cut: null };
+  }
+  const [from, to] = [fit.line(0, best, Infinity), fit.line(best, n, Infinity)].map(({ value }) =>
+    value(0),
+  );
+  return { from: from!, to: to!, cut: index[best]! };
 }
 
 /** Values that stand far from the four around them become their median. */
@@ -296,9 +318,9 @@ function changesOf(
   const bounds = cuts.map((cut, k) => {
     const [a, b] = [edges[k]!, edges[k + 2]!];
     const split = (t: number) => cost(a, t) + cost(t, b);
-    // The places that the likelihood doesn't exclude: 7.35 is the 95 % point (Hansen, Econometrica 68, 2000).
+    // The places that the likelihood doesn't exclude.
     const near = (t: number) =>
-      t >= a + SHORTEST && t <= b - SHORTEST && split(t) <= split(cut) + (7.35 * noise) / unit;
+      t >= a + SHORTEST && t <= b - SHORTEST && split(t) <= split(cut) + (EXCLUDED * noise) / unit;
     let [from, to] = [cut, cut];
     while (near(from - 1)) from -= 1;
     while (near(to + 1)) to += 1;

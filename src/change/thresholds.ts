@@ -7,9 +7,9 @@ export const CERTAIN = 4;
 /** A search gives up after so many causes; a sentence names three, a table these. */
 export const MOST_CAUSES = 80;
 export const MOST_TOLD = 20;
-/** Fewer runs can't tell how many measurements one holds. */
+/** Fewer runs don't show how many measurements one holds. */
 export const LEAST_RUNS = 20;
-/** Part of the rows that must be left to tell what the rest did. */
+/** Part of the rows that must be left to see what the rest did. */
 export const LEAST_REST = 0.2;
 
 /** The median of a chi-squared. */

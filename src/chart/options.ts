@@ -195,8 +195,6 @@ export interface ChangeRecord {
   readonly sentence: string;
   /** The finding's table, where another Result is drawn. */
   readonly rows?: readonly FindingRow[];
-  /** The column of that Result that was searched. */
-  readonly measure?: string;
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";

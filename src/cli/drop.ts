@@ -20,7 +20,7 @@ export const dropCommand = answering(
     .description("show whether the flow of measurements dropped: since when, how much, and where")
     .addHelpText(
       "after",
-      "\nThe exit code is 0 if all is as usual, 8 while a drop or silence goes on, 10 after a drop that is over, 9 if it can't be told, 1 for an error.",
+      "\nThe exit code is 0 if all is as usual, 8 while a drop or silence goes on, 10 after a drop that is over, 9 if that is not known, 1 for an error.",
     ),
   "7d",
   async (lab, { range, flags, signal }) => {
@@ -35,16 +35,6 @@ export const dropCommand = answering(
       ...[line(kind as string, 20), at(t), at(until)],
       ...[whole(observed), whole(expected), percent(Number(change))],
     ]);
-    const causes = (why?.found ? why.causes : []).map((cause) => [
-      line(
-        Object.entries(cause.where)
-          .map(([name, value]) => `${name} ${String(value)}`)
-          .join(", ") || "all rows alike",
-        60,
-      ),
-      ...[cause.before, cause.after, cause.change].map(whole),
-      cause.part === null ? "" : percent(cause.part),
-    ]);
     return {
       finding,
       code: EXIT_CODES[state],
@@ -56,7 +46,6 @@ export const dropCommand = answering(
         verdict,
         wrapped(sentence.slice(verdict.length).trim()),
         textTable(["alarm", "from", "to", "came", "expected", "change"], drops, 3),
-        textTable(["of", "week before", "then", "change", "part"], causes),
         wrapped(notes.join("\n")),
       ],
     };

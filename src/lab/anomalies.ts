@@ -1,13 +1,13 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { anomalies, type AnomaliesFinding } from "../change/anomalies.js";
+import { anomalies, recoveryOf, type AnomaliesFinding } from "../change/anomalies.js";
 import { weekBefore } from "../change/compare.js";
 import { explain, type Explanation } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
 import { readFlows } from "../change/flows.js";
 import type { FreshnessRow } from "../change/funnel.js";
-import { recovery, type Recovery } from "../change/forecast.js";
+import { UNSURE, type Recovery } from "../change/forecast.js";
 import { percent, signedPercent } from "../change/words.js";
 import type { Measurements, Runs } from "../measurements/measurements.js";
 import { count } from "../query/measure.js";
@@ -31,8 +31,8 @@ export interface AnomaliesVerdict extends AnomaliesFinding {
    * `dropping`: fewer come than expected, until the last whole hour; `silent`: no measurement, or no
    * log line, comes any more; `recovered`: there was a drop, and the latest hours are back in their
    * interval, of the whole and of each part that was named; `unsure`: there was a drop, and too
-   * few rows came since to tell; `usual`; `unknown`: not even a complete stop of two hours could be
-   * told.
+   * few rows came since to judge that; `usual`; `unknown`: not even a complete stop of two hours would
+   * have shown.
    */
   readonly state: "dropping" | "silent" | "recovered" | "unsure" | "usual" | "unknown";
   /** The state in one short sentence; `sentence` begins with it. */
@@ -118,7 +118,7 @@ export async function flowAnomalies(
   const [whole, programs] = ofMeasurements as [Looked, Looked | undefined];
   const judged = (whole.found.buckets as Result<{ t: Date; state: string }>)
     .rows()
-    .filter(({ state }) => !["learning", "late", "incomplete", "unknown"].includes(state));
+    .filter(({ state }) => !["learning", "incomplete", "unknown"].includes(state));
   const known = judged.length === 0 ? 0 : Number(judged.at(-1)!.t) + HOUR;
   const isOn = ({ until }: AlarmRow) => Number(until) > known - HOUR;
   // A program is named only if the whole shows no alarm, runs only if measurements show none and
@@ -202,7 +202,7 @@ export async function flowAnomalies(
     }
     for (const { text, where, change } of why?.found ? why.causes : []) {
       if (change >= 0 || Object.keys(where).length === 0) continue;
-      // Users go from version to version: what one held before tells nothing of what it should hold.
+      // Users go from version to version: what one held before doesn't say what it should hold.
       const { software_version: version, ...rest } = where;
       if (version !== undefined && Object.keys(rest).length === 0) continue;
       parts.set(text, { of: shownIn, where: { ...partWhere, ...(rest as Where) }, isNamed: true });
@@ -210,22 +210,11 @@ export async function flowAnomalies(
     const judgements = await Promise.all(
       [...parts].map(async ([label, { of, where: own, isNamed }]) => {
         const flows = own && (await optional(() => readFlows(of.counts(own), undefined, ACTION)));
-        if (!flows?.series[0])
-          return {
-            label,
-            isNamed,
-            state: "unsure",
-            change: null,
-            buckets: 0,
-            usual: [-1, Infinity],
-          } as const;
-        const place = (at: number) => {
-          const found = flows.buckets.findIndex(({ start }) => +start >= at);
-          return found < 0 ? flows.buckets.length : found;
-        };
-        const counts = flows.series[0].values.slice(0, place(known)).map((value) => value ?? 0);
+        if (!flows?.series[0]) return { label, isNamed, ...UNSURE };
+        const place = (at: number) => flows.buckets.filter(({ start }) => +start < at).length;
+        const counts = flows.series[0].values.slice(0, place(known));
         const drop = { from: place(from), to: place(to) };
-        return { label, isNamed, ...recovery(counts, drop, { day: 24, week: 168 }, 1) };
+        return { label, isNamed, ...recoveryOf(flows, counts, drop) };
       }),
     );
     const below = judgements.find(({ state }) => state === "below");
@@ -237,7 +226,7 @@ export async function flowAnomalies(
     const unsure = named.find(({ state }) => state === "unsure");
     if (unsure !== undefined) {
       const change = unsure.change === null ? "" : ` (${latest(unsure)})`;
-      const verdict = `There was a drop; too little came since to tell whether ${unsure.label} recovered${change}.`;
+      const verdict = `There was a drop; it is not clear yet whether ${unsure.label} recovered${change}.`;
       return { state: "unsure", verdict };
     }
     const parted = named.length === 1 ? "" : ", and so is each part named below";

@@ -27,15 +27,15 @@ function thinned(values: readonly number[], from: number, to: number, loss: numb
   return values.map((n, hour) => (hour >= from && hour < to ? kept(n) : n));
 }
 
-test("a loss that goes on is never told as over, and one that is over isn't told as going on", () => {
+test("a loss that goes on is never called over, and one that is over never called lasting", () => {
   for (const level of SIZES) {
-    for (const loss of [0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1]) {
+    for (const loss of [0.15, 0.4, 0.6, 1]) {
       let within3Hours = 0;
       for (let start = 0; start < 24; start++) {
         const [from, to] = [1_100 + start, 1_109 + start];
         const values = counts(77 * level + start, level);
         const on = thinned(values, from, to + 24, loss);
-        for (const hours of [1, 3, 12, 24]) {
+        for (const hours of [1, 3, 24]) {
           expect(recovery(on.slice(0, to + hours), { from, to }, SEASON, 1).state).not.toBe(
             "recovered",
           );

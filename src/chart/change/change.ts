@@ -45,9 +45,8 @@ export function changeChart(
     );
   }
   const drawn = drawnOf(finding);
-  if (drawn === result) return drawChange(result, { kind, sentence }, options, withSentence);
-  const measure = measureOf(finding, drawn);
-  return drawChange(drawn, { kind, sentence, rows: result.rows(), measure }, options, withSentence);
+  const rows = drawn === result ? {} : { rows: result.rows() };
+  return drawChange(drawn, { kind, sentence, ...rows }, options, withSentence);
 }
 
 /** The chart of what is kept of a finding. */
@@ -77,14 +76,6 @@ function drawnOf(finding: Finding): Result {
   if (finding.kind === "change points" && isResult(asked)) return asked;
   if (finding.kind === "anomalies" && isResult(buckets)) return buckets;
   return finding.result;
-}
-
-/** The measure that was searched: the finding's own is called after it. */
-function measureOf({ result }: Finding, drawn: Result): string {
-  const { measures } = drawn.origin.columns;
-  const [own] = result.origin.columns.measures;
-  const found = measures.find(({ label }) => own?.label === `${label}, change`) ?? measures[0];
-  return found?.name ?? "";
 }
 
 /** A finding's sentence as far as it fits on three lines: all of it is in the description. */

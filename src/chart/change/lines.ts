@@ -20,17 +20,17 @@ const LEVEL = "Fitted level, without its season";
 
 /**
  * `anomalies` and `changePoints`: the series in which something was found, a panel for each group, the
- * first found first; else the largest. Of alarms a band from the limit to what was expected, and spans
+ * first found first; else the first groups. Of alarms a band from the limit to what was expected, and spans
  * of the alarms; of changes the fitted level, and a rule or a span where it changed.
  */
 export function series(
   { table, origin }: Result,
-  { kind, rows: found = [], measure: name }: ChangeRecord,
+  { kind, rows: found = [] }: ChangeRecord,
 ): Figure {
   const isAlarm = kind === "anomalies";
   const { dimensions, measures } = origin.columns;
   const time = origin.columns.time!;
-  const measure = measures.find((each) => each.name === name) ?? measures[0]!;
+  const measure = measures[0]!;
   const at = (row: FindingRow, column = time.name) => Number(row[column]);
   const keyOf = (row: FindingRow) => rowKey(dimensions.map(({ name }) => row[name]));
   const byGroup = new Map<string, FindingRow[]>();
@@ -39,10 +39,8 @@ export function series(
     if (group === undefined) byGroup.set(keyOf(row), [row]);
     else group.push(row);
   }
-  const size = (key: string) =>
-    byGroup.get(key)!.reduce((sum, row) => sum + Math.abs(numberOf(row[measure.name]) ?? 0), 0);
   const hit = [...new Set(found.map(keyOf))].filter((key) => byGroup.has(key));
-  const chosen = hit.length > 0 ? hit : [...byGroup.keys()].sort((a, b) => size(b) - size(a));
+  const chosen = hit.length > 0 ? hit : [...byGroup.keys()];
   const all = [...byGroup.values()].flat().map((row) => at(row));
   const end = Math.max(...all);
   const from = Math.min(end - 14 * DAY, ...found.map((row) => at(row, "t") - 3 * DAY));
@@ -78,7 +76,7 @@ export function series(
           range: between(new Date(begins), origin.range.end, { timeZone: zoneOf(origin) }),
         }),
       columns: {
-        // Spans tell which aren't judged.
+        // Spans show which aren't judged.
         time: { ...time, ...(isAlarm && { incomplete: [] }) },
         dimensions: [
           ...(several ? [{ name: "group", order: groups.map(({ name }) => name) }] : []),
@@ -105,7 +103,7 @@ export function series(
         const noted = isAlarm
           ? own.filter((row) => at(row, "until") > begins).map(alarmSpan)
           : own.map((row) => changeSpan(row, measure.unit));
-        const open = drawn.find(({ state }) => state === "late" || state === "incomplete");
+        const open = drawn.find(({ state }) => state === "incomplete");
         const unjudged = { end: new Date(end), label: "not judged yet" };
         return [
           ...noted.slice(0, MOST_LABELS),
@@ -124,7 +122,7 @@ export function series(
       ...(unseen > 0 ? [`${counted(unseen, "earlier alarm")} in the table.`] : []),
       ...(chosen.length > MOST_PANELS
         ? [
-            `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${isAlarm || !lines ? "largest" : "clearest"}.`,
+            `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
           ]
         : []),
       ...(lines
@@ -156,7 +154,7 @@ function changeSpan(row: FindingRow, unit: string): Annotation {
 /** The fitted level of a series at a time: from each change to the next, and along slopes; null without changes. */
 function levelAt(at: number, changes: readonly FindingRow[]): number | null {
   const points = changes
-    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]))
+    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]) || Number(a["until"]) - Number(b["until"]))
     .flatMap((row) => [
       { time: Number(row["t"]), level: Number(row["before"]) },
       { time: Number(row["until"]), level: Number(row["after"]) },

@@ -167,7 +167,7 @@ export function funnel(): Finding {
     },
     {
       dimensions: [{ name: "step", order: rows.map(([step]) => step) }],
-      measures: [measure("now", "Now", "reports")],
+      measures: [measure("now", "Now", "reports"), measure("before", "The week before", "reports")],
     },
   );
   const sentence =
