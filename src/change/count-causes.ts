@@ -1,15 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
-import { median, quantileOf } from "../base/statistics.js";
-import {
-  cuboidsOf,
-  marked,
-  sumOver,
-  sumsBy,
-  sumsByValue,
-  type Cuboid,
-  type Leaves,
-} from "./cuboids.js";
+import { median } from "../base/statistics.js";
+import { cuboidsOf, marked, sumOver, sumsBy, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import { CHI_SQUARED, LEAST_REST, priceOf, USUAL } from "./thresholds.js";
 
@@ -22,8 +14,6 @@ export interface CountLeaves extends Leaves {
   readonly ratio: number;
   /** Whether runs are counted, which scatter less than rows, as rows come in runs. */
   readonly runs?: boolean;
-  /** The dimension of versions: users move between them, which is no wandering. */
-  readonly versions?: number;
   /** What was to be expected in place of `before`, learned from leaves that aren't out; the same sum. */
   readonly expect?: (out: Uint8Array) => Float64Array;
 }
@@ -88,7 +78,7 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
     weight = weights(given, cuboids, { change, size, centre, out: known, last });
     if (last) pullIn(change, weight, known);
     const out = new Uint8Array(size.length);
-    const score = countScore(given, cuboids, { change, weight, fixed, causes });
+    const score = countScore(cuboids, { change, weight, fixed });
     causes = greedy(given, cuboids, score, out);
     if (!fixed) centre = recentred(given, out, centre);
   }
@@ -116,16 +106,9 @@ interface Moved {
   readonly weight: Float64Array;
   /** What ordinary leaves have in common beyond the centre is small. */
   readonly fixed: boolean;
-  /** Those known so far. */
-  readonly causes: readonly Found[];
 }
 
-function countScore(
-  given: CountLeaves,
-  cuboids: readonly Cuboid[],
-  { change, weight, fixed, causes }: Moved,
-): Score {
-  const { codes, versions } = given;
+function countScore(cuboids: readonly Cuboid[], { change, weight, fixed }: Moved): Score {
   // Of leaves within 3 standard deviations: what is ordinary so far.
   const column = () => new Float64Array(change.length);
   const [moved, nearWeight, nearMoved] = [column(), column(), column()];
@@ -136,41 +119,12 @@ function countScore(
     nearMoved[leaf] = own;
   }
   let [ordinary, shifted] = [sumOver(nearWeight), sumOver(nearMoved)];
-  const byValue = (values: Float64Array) => sumsByValue(given, cuboids, values);
-  const [valueWeight, valueMoved, whole] = [
-    byValue(nearWeight),
-    byValue(nearMoved),
-    byValue(weight),
-  ];
-  const wander = valueWeight.map((own, at) =>
-    at === versions ? 0 : wanderOf(own, valueMoved[at]!),
-  );
-  const bounded = (mean: number) => (fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean);
-  /** What all but a value have in common: one of half of the rows is no part of what it is measured against. */
-  const beside = (dimension: number, code: number, common: number) => {
-    const rest = ordinary - valueWeight[dimension]![code]!;
-    const by = shifted - valueMoved[dimension]![code]!;
-    return rest > LEAST_REST * ordinary ? bounded(by / rest) : common;
-  };
-  /** How a group wanders that is most of a value: what happens in a smaller part of one is its own. */
-  const wide = ({ dimensions, example }: Cuboid, group: number, own: number) => {
-    let variance = 0;
-    for (const dimension of dimensions) {
-      const all = whole[dimension]![codes[dimension]![example[group]!]!]!;
-      if (own > all / 2) variance += wander[dimension]!;
-    }
-    return variance;
-  };
-  const centre = bounded(ordinary > 0 ? shifted / ordinary : 0);
-  const scatter = scatterOf(cuboids, weight, moved, centre, causes);
   return {
     columns: [weight, moved],
     best(at, [w, s], above) {
-      const cuboid = cuboids[at]!;
-      const { groups, dimensions, example } = cuboid;
-      const [dimension = 0] = dimensions;
-      const single = dimensions.length === 1 ? codes[dimension]! : undefined;
-      const all = bounded(ordinary > 0 ? shifted / ordinary : 0);
+      const { groups } = cuboids[at]!;
+      const mean = ordinary > 0 ? shifted / ordinary : 0;
+      const common = fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean;
       const price = priceOf(cuboids.length, groups);
       let bar = 2 * (price + above);
       let best = -1;
@@ -178,15 +132,11 @@ function countScore(
         const weight = w![one]!;
         // What is left of a group whose leaves are out is rounding.
         if (weight < 1e-3) continue;
-        const common = single ? beside(dimension, single[example[one]!]!, all) : all;
         const own = s![one]! - common * weight;
         if (own * own * MOST_VANISHING <= bar * weight) continue;
         if (Math.abs(own) <= USUAL * weight) continue;
-        const ratio =
-          ((own * own) / (weight + wide(cuboid, one, weight) * weight ** 2)) *
-          vanishing(s![one]! / weight);
-        // What is beyond the scatter of its like is judged by the noise of leaves, as its parts are.
-        if (ratio <= bar || ratio <= 2 * price * scatter[at]!) continue;
+        const ratio = ((own * own) / weight) * vanishing(s![one]! / weight);
+        if (ratio <= bar) continue;
         bar = ratio * (1 + 1e-9);
         best = one;
       }
@@ -195,101 +145,8 @@ function countScore(
     taken(leaves) {
       ordinary -= sumOver(nearWeight, leaves);
       shifted -= sumOver(nearMoved, leaves);
-      codes.forEach((own, at) => {
-        for (const leaf of leaves) {
-          valueWeight[at]![own[leaf]!]! -= nearWeight[leaf]!;
-          valueMoved[at]![own[leaf]!]! -= nearMoved[leaf]!;
-        }
-      });
     },
   };
-}
-
-/** Quantiles of a chi-squared, from which a scatter is read where so many groups lie beyond them. */
-const CHI_QUANTILES = [
-  [0.9, 2.706],
-  [0.95, 3.841],
-  [0.98, 5.412],
-] as const;
-const LEAST_BEYOND = 4;
-const LEAST_GROUPS = 20;
-
-/**
- * How much more the groups of each cuboid vary than the noise of their leaves tells: rows of one probe
- * come and go together, in all its tests. Read from the tail of the groups' squared
- * standard errors, but for groups that are parts of known causes; of few groups as of finer ones.
- */
-function scatterOf(
-  cuboids: readonly Cuboid[],
-  weight: Float64Array,
-  moved: Float64Array,
-  centre: number,
-  causes: readonly Found[],
-): number[] {
-  const scatter = cuboids.map(() => 1);
-  // Before causes are known, their groups may be many.
-  if (causes.length === 0) return scatter;
-  const out = marked(weight.length, causes);
-  const [sums, shifts] = [weight, moved].map((of) => sumsBy(cuboids, of, { out }));
-  const groupOf = (at: number, leaf: number): number => {
-    const { finer, parts } = cuboids[at]!;
-    return parts[finer === undefined ? leaf : groupOf(finer, leaf)]!;
-  };
-  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { dimensions, groups } = cuboids[at]!;
-    const [w, s] = [sums![at]!.slice(), shifts![at]!.slice()];
-    // What a cause within one group did is a part of how such groups scatter.
-    for (const { dimensions: own, leaves } of causes) {
-      if (!dimensions.every((one) => own.includes(one))) continue;
-      const group = groupOf(at, leaves[0]!);
-      w[group]! += sumOver(weight, leaves);
-      s[group]! += sumOver(moved, leaves);
-    }
-    // Groups that could be found at all.
-    const least = priceOf(cuboids.length, groups) / (4 * Math.LN2);
-    const squares = Float64Array.from(
-      sampled(groups, (group) => w[group]! > least),
-      (group) => {
-        const mean = s[group]! / w[group]!;
-        return (mean - centre) ** 2 * w[group]! * vanishing(mean);
-      },
-    ).sort();
-    for (const [level, chi] of CHI_QUANTILES) {
-      const beyond = squares.length * (1 - level);
-      if (squares.length < LEAST_GROUPS || beyond < LEAST_BEYOND) continue;
-      scatter[at] = Math.max(scatter[at]!, quantileOf(squares, level) / chi);
-    }
-    cuboids.forEach((finer, other) => {
-      if (other > at && dimensions.every((one) => finer.dimensions.includes(one)))
-        scatter[at] = Math.max(scatter[at]!, scatter[other]!);
-    });
-  }
-  return scatter;
-}
-
-/** Fewer values don't tell how values of a dimension wander. */
-const LEAST_VALUES = 20;
-
-/**
- * Variance of the changes of a dimension's values beyond what the noise of their leaves makes of them:
- * where networks wander by a tenth, one that moved by a fifth is nothing. The one by which the median
- * of squared standard errors is that of a chi-squared.
- */
-function wanderOf(weight: Float64Array, moved: Float64Array): number {
-  const known = weight.filter((w) => w > 0);
-  if (known.length < LEAST_VALUES) return 0;
-  const means = moved.map((sum, at) => sum / weight[at]!).filter((mean) => Number.isFinite(mean));
-  const centre = median(means);
-  const squares = (variance: number) =>
-    median(known.map((w, at) => (means[at]! - centre) ** 2 / (1 / w + variance))) / CHI_SQUARED;
-  let [low, high] = [0, 1];
-  if (squares(0) <= 1 + 4 / Math.sqrt(known.length)) return 0;
-  for (let step = 0; step < 20; step += 1) {
-    const middle = (low + high) / 2;
-    if (squares(middle) > 1) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 /**

@@ -160,20 +160,6 @@ export function sumsBy(
   return Array.from({ length: many }, (_, at) => sums(at));
 }
 
-/** Sums of the leaves' values over the values of each dimension, by their numbers. */
-export function sumsByValue(
-  { sizes, codes }: Leaves,
-  cuboids: readonly Cuboid[],
-  values: Float64Array,
-): Float64Array[] {
-  // The first cuboids are those of one dimension, in their order.
-  return sumsBy(cuboids, values, { many: sizes.length }).map((sums, at) => {
-    const all = new Float64Array(sizes[at]!);
-    sums.forEach((sum, group) => (all[codes[at]![cuboids[at]!.example[group]!]!] = sum));
-    return all;
-  });
-}
-
 /** Takes leaves out of the sums of columns over all cuboids: of each group's, or, where the leaves are many, anew. */
 export function takeOut(
   cuboids: readonly Cuboid[],

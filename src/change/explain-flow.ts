@@ -175,7 +175,6 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
       after: counted.after,
       ratio,
       runs: runs !== undefined || cells.many === "runs",
-      versions: version,
       ...(version >= 0 &&
         names.length > 1 && { expect: (out) => upgrade(cells, counted, out)(counted.before) }),
     },
