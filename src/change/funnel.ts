@@ -86,7 +86,7 @@ export async function funnel(
   const when = weeks === 1 ? "the week before" : `${weeks} weeks before`;
   const now = await stepsOf(logs, measurements, range);
   const then = await stepsOf(logs, measurements, earlier);
-  const rows: (FunnelRow & { readonly errors: number; readonly least: number })[] = [];
+  const rows: Judged[] = [];
   for (const step of STEPS) {
     const [n, m] = [now.counts[step], then.counts[step]];
     const from = rows.findLast((row) => row.now !== null && row.before !== null);
@@ -100,9 +100,7 @@ export async function funnel(
     rows.push({ ...row, ...lossOf(counts, isPart) });
   }
   const untold = [...new Set([...now.untold, ...then.untold])];
-  const cut = isCut
-    ? ["The newest are left out, as rows may still be stored (by the lag of the last day)."]
-    : [];
+  const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
   const { text, found } = verdict(rows, untold, formatRange(range), when);
   // Who is silent now says nothing about a range that ended long ago.
   const isNow = +asked.end > present - HOUR;
@@ -113,13 +111,13 @@ export async function funnel(
       dimensions: [{ name: "step", order: STEPS }],
       measures: [
         { ...column("now", "Now", "reports"), main: true },
-        column("before", weeks === 1 ? "The week before" : `${weeks} weeks before`, "reports"),
+        column("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
         column("passed", "Share that came through", "share"),
         column("passed_before", "The same, before", "share"),
         column("change", "Change of that share", "share"),
       ],
     },
-    [...cut, ...untold],
+    [...(isCut ? [cut] : []), ...untold],
   );
   const shown = rows.map(({ errors: _, least: __, ...row }): FunnelRow => row);
   return {
@@ -133,6 +131,9 @@ export async function funnel(
 
 const column = (name: string, label: string, unit: string) =>
   ({ name, label, unit, additive: false, missing: "gap" }) as const;
+
+/** A step, how many standard errors its loss is from none, and the least loss that would be enough. */
+type Judged = FunnelRow & { readonly errors: number; readonly least: number };
 
 /**
  * How many standard errors a step's loss is from none, and the least loss that would be enough: of
@@ -203,12 +204,7 @@ function share(part: number | null, whole: number | null): number | null {
   return part === null || whole === null || whole === 0 ? null : part / whole;
 }
 
-function verdict(
-  rows: readonly (FunnelRow & { readonly errors: number; readonly least: number })[],
-  untold: readonly string[],
-  span: string,
-  when: string,
-) {
+function verdict(rows: readonly Judged[], untold: readonly string[], span: string, when: string) {
   const shown = (value: number | null) => (value === null ? "unknown" : grouped(value));
   const steps = rows
     .map(({ step, now, before }) => `${step} ${shown(now)} (${shown(before)} ${when})`)
@@ -327,8 +323,8 @@ export async function freshness(
     : silent
       ? "Programs have fallen silent"
       : measured?.silent === false
-        ? "Data comes as usual"
-        : "Can't tell whether measurements come as usual";
+        ? "Measurements have not stopped"
+        : "Can't tell whether measurements have stopped";
   const measurement = measured
     ? `the newest measurement is of ${formatInstant(measured.newest, "UTC")} UTC, ${duration(measured.age)} old; ${stored.text}`
     : stored.text;
@@ -359,20 +355,16 @@ async function readAges(
   open: () => Database | Promise<Database>,
 ): Promise<Ages> {
   const what = role === "logs" ? "log lines" : role;
+  const none = (text: string, notes: readonly string[] = []): Ages => ({ rows: [], text, notes });
   try {
     const database = await open();
     const table = await database.table(role);
     const newest = await newestRow(database.rows, table);
     if (newest !== null) return await askAges(database, table, newest, role === "logs");
-    return {
-      rows: [],
-      text: `${table.name} holds no ${what.replace(/s$/, "")}`,
-      notes: table.notes,
-    };
+    return none(`${table.name} holds no ${what.replace(/s$/, "")}`, table.notes);
   } catch (error) {
     if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-    const text = `${what} can't be told, because: ${error.message.replace(/\.$/, "")}`;
-    return { rows: [], text, notes: [] };
+    return none(`${what} can't be told, because: ${error.message.replace(/\.$/, "")}`);
   }
 }
 
@@ -453,7 +445,7 @@ function programsText(lines: readonly FreshnessRow[]): string {
   if (silent.length === 0) {
     const age = duration(Math.min(...judged.map(({ age }) => age)));
     const all = judged.length === 1 ? "the one program logs" : `all ${judged.length} programs log`;
-    return `${all} as often as before (newest line ${age} old)${untold}`;
+    return `${all} with no longer silence than usual (newest line ${age} old)${untold}`;
   }
   const each = silent.map(
     ({ program, age, longest_silence: longest }) =>

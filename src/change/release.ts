@@ -230,17 +230,15 @@ export async function release(
     ...(known.found === true ? otherUsers(previous, version, before, after) : []),
   ]);
   const text = `${nameOf(software, version)} against ${valueText(previous)}: ${lowered(words(values))} ${compared}`;
-  return answer(text, [
+  const notes = [
     "Whether runs are missing isn't looked at here: explain tells that.",
-    ...(isLeft ? ["Both versions in the same hours."] : []),
-    ...(+end < +since + DAYS * DAY
-      ? ["Runs of the range's last 2 hours may be under way and are left out."]
-      : []),
-    ...(+since === +range.start ? ["It was there when the range began."] : []),
-    ...(failed === null
-      ? ["The table has no msm_failure: the share of failed measurements isn't told."]
-      : []),
-  ]);
+    isLeft && "Both versions in the same hours.",
+    +end < +since + DAYS * DAY &&
+      "Runs of the range's last 2 hours may be under way and are left out.",
+    +since === +range.start && "It was there when the range began.",
+    failed === null && "The table has no msm_failure: the share of failed measurements isn't told.",
+  ].filter((note) => note !== false);
+  return answer(text, notes);
 }
 
 function nameOf(software: string | null | undefined, version: string | null): string {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { counted } from "../base/text.js";
 import { table } from "../chart/table.js";
-import { connect, type Lab } from "../lab/connect.js";
+import { connect } from "../lab/connect.js";
 import type { LogLine } from "../logs/follow.js";
 import type { Priority } from "../logs/priority.js";
 import { formatRange, last } from "../time/time-range.js";
@@ -46,41 +46,24 @@ export const logsCommand = new Command("logs")
       ...(search !== undefined && { contains: search }),
       ...(priority !== undefined && { priority }),
     };
-    const range = last(flags.last, { now: lab.now });
+    const asked = last(flags.last, { now: lab.now });
+    // Following gives the last minute itself: of lines that are stored late, too.
+    const since = new Date(Math.max(Date.now() - LATENESS_MS, +asked.start + 1));
+    const range = flags.follow && asked.end > since ? { ...asked, end: since } : asked;
     const found = await lab.logs.search({ range, ...filter, limit: flags.limit });
     const newest = (found.rows() as LogLine[]).toReversed();
     for (const message of newest) print(message, flags);
     const { notes, reductions } = found.origin;
-    for (const note of [...reductions, ...notes]) process.stderr.write(`${line(note)}\n`);
+    // Why there is none isn't said before the first comes.
+    const said = flags.follow && newest.length === 0 ? [] : [...reductions, ...notes];
+    for (const note of said) process.stderr.write(`${line(note)}\n`);
     const of = found.origin.filter === undefined ? "" : ` with ${found.origin.filter}`;
     const sentence = `${counted(newest.length, "log message")}${of}, ${formatRange(range)}.`;
     await addToIncident(flags.incident, [sentence, ...reductions].join(" "), table(found));
-    if (flags.follow) await follow(lab, newest, { ...filter, cut: reductions.length > 0 }, flags);
-    else process.exitCode = exitCode(false, newest.length > 0);
+    if (flags.follow) {
+      for await (const message of lab.logs.follow({ ...filter, since })) print(message, flags);
+    } else process.exitCode = exitCode(false, newest.length > 0);
   });
-
-/** Prints new lines, without those of the last minute that are printed already. */
-async function follow(
-  lab: Lab,
-  printed: readonly LogLine[],
-  { cut, ...filter }: NonNullable<Parameters<Lab["logs"]["follow"]>[0]> & { readonly cut: boolean },
-  flags: Flags,
-): Promise<void> {
-  const recent = Date.now() - LATENESS_MS;
-  // Older lines that the limit left out don't come after newer ones.
-  const since = new Date(cut ? Math.max(recent, Number(printed[0]?.t ?? 0)) : recent);
-  const known = new Map<string, number>();
-  const keyOf = ({ t, identifier, message }: LogLine) =>
-    JSON.stringify([t, identifier, message ?? ""]);
-  for (const message of printed.filter(({ t }) => t >= since)) {
-    known.set(keyOf(message), (known.get(keyOf(message)) ?? 0) + 1);
-  }
-  for await (const message of lab.logs.follow({ ...filter, since })) {
-    const before = known.get(keyOf(message)) ?? 0;
-    if (before > 0) known.set(keyOf(message), before - 1);
-    else print(message, flags);
-  }
-}
 
 function print(found: LogLine, { json }: Flags): void {
   const { t, identifier, host, priority, message } = found;

@@ -1,6 +1,7 @@
 import { Command } from "commander";
-import type { ReleaseFinding, ReleaseValue } from "../change/release.js";
-import { amount, percent } from "../change/words.js";
+import { grouped } from "../base/text.js";
+import type { ReleaseFinding } from "../change/release.js";
+import { amount, signedPercent } from "../change/words.js";
 import { answering } from "./answering.js";
 import { exitCode, EXIT_CODES, line, textTable, verdictFirst } from "./terminal.js";
 
@@ -40,23 +41,10 @@ function valuesTable({ previous, version, runs, values }: ReleaseFinding): strin
   if (values.length === 0) return "";
   const short = (value: number | null, unit: string) =>
     value === null ? "" : amount(Number(value.toPrecision(3)), unit);
-  const row = ({ measure, unit, before, after, change, low, high, verdict }: ReleaseValue) => {
-    const by = (end: number) =>
-      unit === "share"
-        ? `${percent(end).replace(" %", "")} pp`
-        : before === null || before === 0
-          ? short(end, unit)
-          : percent(end / before);
-    return [
-      measure,
-      short(before, unit),
-      short(after, unit),
-      change === null ? "" : by(change),
-      low === null || high === null ? "" : `${by(low)} to ${by(high)}`,
-      verdict,
-    ];
-  };
-  const heads = ["", line(previous ?? "", 30), line(version, 30), "change", "95 % interval", ""];
-  const counts = [runs.before, runs.after].map((n) => amount(n, ""));
-  return textTable(heads, [["runs", ...counts, "", "", ""], ...values.map(row)]);
+  const rows = values.map(({ measure, unit, before, after, relative, verdict }) => [
+    ...[measure, short(before, unit), short(after, unit)],
+    ...[relative === null ? "" : signedPercent(relative), verdict],
+  ]);
+  const heads = ["", line(previous ?? "", 30), line(version, 30), "change", ""];
+  return textTable(heads, [["runs", grouped(runs.before), grouped(runs.after), "", ""], ...rows]);
 }

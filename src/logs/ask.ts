@@ -11,7 +11,7 @@ import {
   LOG_FILTERS,
   logColumn,
   masked,
-  messageText,
+  fieldText,
   tableNotes,
   type LogColumn,
   type LogFilter,
@@ -72,7 +72,7 @@ export async function lineSource(
     column: (name) => {
       if (Object.hasOwn(computed, name)) return computed[name]!;
       if (name !== "pattern" || table.columns.has(name)) return logColumn(name, table);
-      return { sql: patternSql(raw(messageText(table))), type: "String" };
+      return { sql: patternSql(raw(fieldText("message", table))), type: "String" };
     },
     instant: table.time.dateTime(table.time.sql),
     ...daysOnly(table),

@@ -57,10 +57,7 @@ LIMIT ${raw(String(MOST))}`;
     .reify();
   const shown = found.numRows();
   const total = shown === 0 ? 0 : Number(found.get("_found", 0));
-  const whyNone = async () =>
-    (await lines.any())
-      ? `No minute stands out by ${threshold} spreads from the usual rate.`
-      : lines.whyNone();
+  const none = `No minute stands out by ${threshold} spreads from the usual rate.`;
   const edges = [range.start, range.end].map(Number).filter((edge) => edge % MINUTE !== 0);
   const incomplete = edges.map((edge) => new Date(edge - (edge % MINUTE)));
   const measure = (name: string, label: string, unit: string) =>
@@ -81,7 +78,7 @@ LIMIT ${raw(String(MOST))}`;
       total > shown
         ? [`The ${counted(shown, "minute")} of the highest score, of ${grouped(total)}.`]
         : [],
-    notes: [...(shown > 0 ? [] : [await whyNone()]), ...origin.notes],
+    notes: [...(shown > 0 ? [] : [await lines.whyNone(none)]), ...origin.notes],
   });
   return masked(result, options);
 }

@@ -14,12 +14,11 @@ import {
   fromLines,
   instantSql,
   LOG_FILTERS,
-  messageText,
   type LogFilter,
 } from "./lines.js";
 
 /** A log line. */
-export interface LogLine {
+export type LogLine = {
   readonly t: Date;
   /** The program; null where the line names none. */
   readonly identifier: string | null;
@@ -28,7 +27,7 @@ export interface LogLine {
   /** "0" (emerg) to "7" (debug), where the table has it. */
   readonly priority?: string | null;
   readonly host?: string | null;
-}
+};
 
 /** Options of `lab.logs.follow`. */
 export interface FollowOptions extends LogFilter {
@@ -117,9 +116,7 @@ export function follower(
     const coarse = time.coarse?.({ start: horizon }) ?? [];
     const from = [...coarse.map(raw), sql`${raw(time.sql)} >= ${bind("from", type, value)}`];
     const conditions = [...from, ...(await filterConditions(database, table, filter, from))];
-    const columns = fields.map((field) => {
-      return `${field === "message" ? messageText(table) : fieldText(field, table)} AS _${field}`;
-    });
+    const columns = fields.map((field) => `${fieldText(field, table)} AS _${field}`);
     const groups = [time.sql, ...fields.map((field) => `_${field}`)];
     // Equal lines as one.
     const question =

@@ -8,7 +8,7 @@ import { bind, join, raw, sql, type Sql } from "../query/sql.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { askLog, GROUPED_OPTIONS, type LogGroup, type LogGroupOptions } from "./ask.js";
-import { messageText } from "./lines.js";
+import { fieldText } from "./lines.js";
 
 /**
  * Patterns of a deployment's log lines (`tables.logs.forms`), in RE2's syntax: one or a list. They are
@@ -106,7 +106,7 @@ export async function checkIn(
   const action = "count check-in lists";
   refuseUnknown(options, GROUPED_OPTIONS, action);
   const table = await database.table("logs");
-  const form = formSql("checkIn", forms, raw(messageText(table)));
+  const form = formSql("checkIn", forms, raw(fieldText("message", table)));
   const length = sql`toUInt32OrNull(${form.groups}[1])`;
   const [label, unit] = ["URLs in a check-in list", "URLs"];
   const urls = (level: number, name: string) =>

@@ -117,16 +117,13 @@ export class Lines {
     return { table: answer.table, origin };
   }
 
-  /** True where a line matches. */
-  async any(): Promise<boolean> {
-    const question = print(sql`SELECT 1 ${this.from()} LIMIT 1`);
-    const found = await this.database.rows(question.sql, question.parameters, LOOK);
-    return found.length > 0;
-  }
-
-  /** Says why an answer is empty: no line in the range, or none that matches, with the programs there are. */
-  async whyNone(): Promise<string> {
+  /** Says why an answer is empty: no line in the range, or none that matches, with the programs there are; `otherwise` where some match. */
+  async whyNone(otherwise?: string): Promise<string> {
     const { database, table, range } = this;
+    const any = print(sql`SELECT 1 ${this.from()} LIMIT 1`);
+    if (otherwise && (await database.rows(any.sql, any.parameters, LOOK)).length > 0) {
+      return otherwise;
+    }
     if (await database.isChanged()) {
       return `${table.name} was altered or filled anew since it was looked at: ask again.`;
     }
@@ -195,14 +192,10 @@ export function logColumn(name: string, table: TableInfo): { sql: Sql; type: str
   return { sql: raw(table.column(column)), type: table.columns.get(column) ?? "" };
 }
 
-/** SQL for a field of a line as text; null where a line has none. */
+/** SQL for a field of a line as text; null where a line has none, of the message empty. */
 export function fieldText(field: LogField, table: TableInfo): string {
-  return `toString(${table.column(columnOf(field, table))})`;
-}
-
-/** SQL for the message of a line, empty where the table holds NULL. */
-export function messageText(table: TableInfo): string {
-  return `ifNull(${fieldText("message", table)}, '')`;
+  const text = `toString(${table.column(columnOf(field, table))})`;
+  return field === "message" ? `ifNull(${text}, '')` : text;
 }
 
 /** SQL for the instant of a line, to the millisecond. @param raw SQL of a raw time of the table. */

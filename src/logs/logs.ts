@@ -16,14 +16,8 @@ import { submissions, type SubmissionRow } from "./submissions.js";
 
 type Every = Bucket | "auto" | "all";
 
-/** A found line; `priority` and `host` where the table has them. */
-type FoundLine = {
-  t: Date;
-  identifier: string | null;
-  priority?: string | null;
-  host?: string | null;
-  message: string | null;
-};
+/** A found line; the message is null where the table holds NULL. */
+type FoundLine = Omit<LogLine, "message"> & { readonly message: string | null };
 
 type BurstRow = {
   t: Date;

@@ -1,10 +1,11 @@
 import { ProbelabError } from "../base/error.js";
 import { grouped } from "../base/text.js";
+import { LOG_COLUMNS } from "../database/config.js";
 import type { Database } from "../database/database.js";
 import { maskAddresses } from "../mask/mask.js";
 import { bind, join, raw, sql } from "../query/sql.js";
 import { Result } from "../result/result.js";
-import { fieldsOf, fieldText, instantSql, Lines, masked, type LogOptions } from "./lines.js";
+import { fieldsOf, instantSql, Lines, masked, type LogOptions } from "./lines.js";
 
 /** Options of `lab.logs.search`. */
 export interface SearchOptions extends LogOptions {
@@ -26,7 +27,9 @@ export async function search(database: Database, options: SearchOptions): Promis
     );
   }
   const fields = fieldsOf(table);
-  const columns = fields.map((field) => raw(`${fieldText(field, table)} AS _${field}`));
+  const columns = fields.map((field) =>
+    raw(`toString(${table.column(LOG_COLUMNS[field])}) AS _${field}`),
+  );
   // Ordered by the raw column, the engine reads only until it has enough lines. One more line shows
   // whether there are more.
   const cut = limit === Infinity ? raw("") : sql`\nLIMIT ${bind("limit", "UInt64", limit + 1)}`;

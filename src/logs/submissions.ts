@@ -7,7 +7,7 @@ import { Result, type Value } from "../result/result.js";
 import { DAY, HOUR } from "../time/span.js";
 import { between, formatRange, type TimeRange } from "../time/time-range.js";
 import { formSql, type LogForms } from "./forms.js";
-import { instantSql, Lines, masked, messageText, type LogOptions } from "./lines.js";
+import { fieldText, instantSql, Lines, masked, type LogOptions } from "./lines.js";
 
 /** The findings on a report, the worst first; each report has its worst. */
 const FINDINGS = ["unreadable", "refused", "missing", "country", "network", "stored"] as const;
@@ -54,7 +54,7 @@ export async function submissions(
   const lines = await Lines.checked(logs, options, action);
   const { range, table: logTable } = lines;
   const { signal } = options;
-  const form = formSql("submission", forms, raw(messageText(logTable)));
+  const form = formSql("submission", forms, raw(fieldText("message", logTable)));
   const accepted = raw("_status = '' OR startsWith(_status, '2')");
   const question = sql`SELECT _report, ${raw(instantSql(logTable, "min(_time)"))} AS _t,
   countIf(${accepted}) AS _accepted, countIf(_status = '') AS _unknown,
@@ -84,10 +84,7 @@ ORDER BY _t, _report`;
   ).filter(([, count]) => count > 0);
   const unknown = reports.reduce((sum, report) => sum + Number(report._unknown), 0);
   const nothing = `${stored.name} holds no measurement from ${formatRange(near)}.`;
-  const whyNone = async () =>
-    (await lines.any())
-      ? `No line from ${formatRange(range)} has a known form of a submitted report, so nothing can be said of what is stored. ${stored.name} holds measurements of ${counted(stored.reports.size, "report")} from ${formatRange(near)}. Give the pattern of your lines in tables.logs.forms.submission.`
-      : lines.whyNone();
+  const none = `No line from ${formatRange(range)} has a known form of a submitted report, so nothing can be said of what is stored. ${stored.name} holds measurements of ${counted(stored.reports.size, "report")} from ${formatRange(near)}. Give the pattern of your lines in tables.logs.forms.submission.`;
   const found = [
     `Of ${counted(rows.length, "submitted report")}: ${counts.map(([finding, count]) => `${count} ${finding}`).join(", ")}.`,
     ...(unknown === 0 ? [] : [`${counted(unknown, "line")} without a status count as accepted.`]),
@@ -110,7 +107,7 @@ ORDER BY _t, _report`;
           { name: "measurements", label, unit: "measurements", additive: true, missing: "zero" },
         ],
       },
-      notes: [...(rows.length === 0 ? [await whyNone()] : found), ...origin.notes],
+      notes: [...(rows.length === 0 ? [await lines.whyNone(none)] : found), ...origin.notes],
     },
   );
   return masked(result, options) as Result<SubmissionRow>;

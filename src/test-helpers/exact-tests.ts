@@ -1,3 +1,8 @@
+import { createRequire } from "node:module";
+
+// Loaded with the first verdict: importing probelab need not.
+const require = createRequire(import.meta.url);
+
 /**
  * Computes Fisher's exact test, one-sided: the chance that at least `failed` of `tried` fail in one
  * group if failures were spread evenly over both. Exact for any counts, also far out in the tail,
@@ -67,22 +72,6 @@ function tail(
 }
 
 function logChoose(n: number, k: number): number {
-  return logFactorial(n) - logFactorial(k) - logFactorial(n - k);
-}
-
-const SMALL = [0];
-for (let n = 1; n < 32; n++) SMALL[n] = (SMALL[n - 1] ?? 0) + Math.log(n);
-
-/** ln n!, beyond 31 by Stirling's series, with an error below 1e-14. */
-function logFactorial(n: number): number {
-  const known = SMALL[n];
-  if (known !== undefined) return known;
-  const x = n + 1;
-  const inverse = 1 / (x * x);
-  return (
-    (x - 0.5) * Math.log(x) -
-    x +
-    0.5 * Math.log(2 * Math.PI) +
-    (1 / 12 - (1 / 360 - (1 / 1260 - inverse / 1680) * inverse) * inverse) / x
-  );
+  const { gammaln } = require("simple-statistics") as { gammaln: (x: number) => number };
+  return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1);
 }

@@ -49,7 +49,7 @@ describe("freshness of lab.funnel", () => {
     const found = await freshnessOf(lab);
     expect(found).toMatchObject({ kind: "freshness", found: false });
     expect(found.sentence).toMatch(
-      /^Data comes as usual, as of .* UTC: the newest measurement is of .* UTC, \d+ \w+ old; stored \d+ s after measurement in the median, \d+ s at the 95th percentile \(by inserted_at\); all 2 programs log as often as before \(newest line .* old\)\.$/,
+      /^Measurements have not stopped, as of .* UTC: the newest measurement is of .* UTC, \d+ \w+ old; stored \d+ s after measurement in the median, \d+ s at the 95th percentile \(by inserted_at\); all 2 programs log with no longer silence than usual \(newest line .* old\)\.$/,
     );
     const { result } = await lab.funnel({ range: last("1 hour") });
     expect(result.origin.notes.join()).toMatch(
@@ -99,7 +99,7 @@ describe("freshness of lab.funnel", () => {
     );
     await own.writer.command("ALTER TABLE fastpath DELETE WHERE 1 SETTINGS mutations_sync = 2");
     expect((await freshnessOf(lab)).sentence).toMatch(
-      /^Can't tell whether measurements come as usual, .*: fastpath holds no measurement; the one program/,
+      /^Can't tell whether measurements have stopped, .*: fastpath holds no measurement; the one program/,
     );
   });
 
@@ -116,7 +116,7 @@ describe("freshness of lab.funnel", () => {
     const empty = await freshnessOf(lab);
     expect(empty.result.numRows()).toBe(0);
     expect(empty.sentence).toMatch(
-      /^Can't tell whether measurements come as usual, .*: fastpath holds no measurement/,
+      /^Can't tell whether measurements have stopped, .*: fastpath holds no measurement/,
     );
   });
 
@@ -135,7 +135,7 @@ describe("freshness of lab.funnel", () => {
     const found = await freshnessOf(lab);
     expect(found.result.rows().map((row) => row["table"])).toEqual(["fastpath"]);
     expect(found.sentence).toMatch(
-      /^Data comes as usual, .*stored 10 s after measurement .*; log lines can't be told, because: /,
+      /^Measurements have not stopped, .*stored 10 s after measurement .*; log lines can't be told, because: /,
     );
     expect(found.sentence).not.toContain(PASSWORD);
     const range = last("1 hour");

@@ -65,12 +65,12 @@ async function texts(name: string, params: Record<string, string | number> = {})
 
 it("autorun-release-watch finds the planted release, and writes the report that two reviewers sign", async () => {
   const { shown, kept, reports } = await texts("autorun-release-watch", {
-    span: "16 weeks", watchedDays: 60, software: "probe-android-unattended",
+    span: "16 weeks", watched: "60 days", software: "probe-android-unattended",
   });
   expect(shown).toMatch(/began in the last 60 days: probe-android-unattended 3\.10\.0 \(/);
   expect(shown).toMatch(/Severity 3: probe-android-unattended 3\.10\.0 against 3\.9\.1: runs changed/);
   expect(shown).toMatch(/runbook: missing/);
-  expect(shown).toMatch(/two people look at what changed/);
+  expect(shown).toMatch(/Two people read and sign .*3\.10\.0-\d{4}-\d\d-\d\d\.md/);
   expect(kept).toHaveLength(1);
   expect(kept[0]).toMatch(/^probe-android-unattended-3\.10\.0-\d{4}-\d\d-\d\d\.md$/);
   expect(reports[0]).toMatch(/median measurements per run fell by/i);
@@ -86,11 +86,10 @@ it("autorun-test-helper-failures names the planted helper, with what to do next"
 
 it("autorun-log-errors says that the logs are as usual now, and that they were not", async () => {
   const quiet = await texts("autorun-log-errors");
-  expect(quiet.shown).toMatch(/No program logs more than usual in the last 2 hours/);
-  expect(quiet.shown).toMatch(/Nothing: the logs are as usual/);
+  expect(quiet.shown).toMatch(/No program logs more than usual in the last 2 hours, err and worse: no minute stands out by 6 spreads/);
   const burst = await texts("autorun-log-errors", { span: "12 weeks", recent: "12 weeks" });
   expect(burst.shown).toMatch(/Severity 3: fastpath logs more errors than usual/);
-  expect(burst.shown).toMatch(/Follow it: probelab logs -f --program "fastpath" --priority err/);
+  expect(burst.shown).toMatch(/Most common: cannot write <n> measurements: too many parts/);
 }, 300_000);
 
 const FAULT = "accepted-reports-not-stored";
@@ -129,4 +128,34 @@ it("incoming-measurements.ipynb finds the reports that were accepted and are not
   expect(Date.parse(found?.[3] ?? "")).toBeGreaterThanOrEqual(begins);
   expect(Date.parse(found?.[4] ?? "")).toBeLessThan(begins + (Number(minutes) + 1) * 60_000);
   expect(found?.[5]).toBe("0");
+}, 300_000);
+
+it("test-helpers.ipynb finds the helper that fails more and the hasty rotation", async () => {
+  const failing = await sample.truth("test-helper-fails-more");
+  const hasty = await sample.truth("test-helpers-rotated-too-quickly");
+  const [, helper, percent] = /of (\S+) from \S+ % to (\S+) %/.exec(failing.changes) ?? [];
+  const texts = await sample.run("test-helpers");
+  const alert = texts.find((text) => text.includes("fails more than the rest")) ?? "";
+  expect(alert.match(/Test helper \S+ fails/g)).toEqual([`Test helper ${helper} fails`]);
+  // A good part of the three weeks lies before the fault.
+  const rate = Number(/rest: (\S+) %/.exec(alert)?.[1]);
+  expect(rate).toBeGreaterThan(2);
+  expect(rate).toBeLessThan(Number(percent));
+  const findings = texts.find((text) => text.includes("Next to rotate")) ?? "";
+  const at = new Date(hasty.begins).toISOString().slice(0, 16).replace("T", " ");
+  expect(findings).toContain(`began to drain at ${at}`);
+  expect(findings).toContain(`${/^\d+ minutes/.exec(hasty.changes)?.[0]} after the rotation`);
+  expect(findings.match(/too close for DNS/g)).toHaveLength(1);
+  expect(findings).toContain("staggered by 7 ± 3 days");
+}, 300_000);
+
+it("test-lists.ipynb finds the list that was replaced, and says that its lists are made up", async () => {
+  const { changes } = await sample.truth("test-list-replaced");
+  const [, urls, country, poll] = /^(\d+) of the first 100 URLs of (\w\w) at poll (\d+)$/.exec(changes) ?? [];
+  const text = (await sample.run("test-lists")).join("\n");
+  const found = [...text.matchAll(/(\w\w), poll (\d+): churn [\d.]+ %, (\d+) URLs in/g)];
+  expect(found.map(([, where, when]) => [where, when])).toEqual([[country, poll]]);
+  // The one that changes at every poll may be among them.
+  expect([0, 1]).toContain(Number(found[0]?.[3]) - Number(urls));
+  expect(text).toContain("Made-up lists of the sample service");
 }, 300_000);

@@ -22,6 +22,7 @@ export async function sampleLab(rows: number, end?: Date) {
   const before = process.env["PROBELAB_MEASUREMENTS"];
   process.env["PROBELAB_MEASUREMENTS"] = `embedded:${directory.path}`;
   return {
+    writer,
     /** The planted fault of that name. */
     async truth(name: string): Promise<Truth> {
       const [truth] = await writer.rows<{ begins: number; changes: string }>(
@@ -31,18 +32,19 @@ export async function sampleLab(rows: number, end?: Date) {
       expect(truth, name).toBeDefined();
       return { begins: Number(truth?.begins), changes: truth?.changes ?? "" };
     },
-    /** Executes a notebook of the package. @returns the plain text of each output */
+    /** Executes a notebook of the package. @returns the plain text of each output, printed lines too */
     async run(name: string) {
       const path = fileURLToPath(new URL(`../../notebooks/${name}.ipynb`, import.meta.url));
       const outcome = await runNotebook(path, { out: join(directory.path, "out") });
-      expect(outcome.message).toBeUndefined();
-      expect(outcome.status).toBe("ok");
+      expect(outcome.message, name).toBeUndefined();
+      expect(outcome.status, name).toBe("ok");
       const notebook = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
-        cells: { outputs?: { data?: Record<string, string | string[]> }[] }[];
+        cells: { outputs?: { text?: string; data?: Record<string, string | string[]> }[] }[];
       };
       const outputs = notebook.cells.flatMap((cell) => cell.outputs ?? []);
-      const texts = outputs.map((output) => [output.data?.["text/plain"] ?? ""].flat().join(""));
-      return texts;
+      return outputs.map(({ text, data }) =>
+        [data?.["text/plain"] ?? text ?? ""].flat().join(""),
+      );
     },
     async [Symbol.asyncDispose]() {
       if (before === undefined) delete process.env["PROBELAB_MEASUREMENTS"];

@@ -1,13 +1,8 @@
 import { expect, it } from "vitest";
-import { openWriter } from "../../src/database/writer.js";
-import { fillSample } from "../../src/sample/fill.js";
-import { executeNotebook } from "../support/executed-notebook.js";
-import { temporaryDirectory } from "../support/temporary-directory.js";
+import { sampleLab } from "./sample-lab.js";
 
 it("the notebooks need only the seed document's columns, and say what they can't show", async () => {
-  await using directory = await temporaryDirectory();
-  await using writer = await openWriter(directory.source);
-  await fillSample(writer, { rows: 300_000 });
+  await using sample = await sampleLab(300_000);
   // The time as another type, no wider column, no table of instances, no line of a report.
   for (const statement of [
     `CREATE TABLE seven ENGINE = MergeTree ORDER BY measurement_start_time AS
@@ -22,14 +17,9 @@ it("the notebooks need only the seed document's columns, and say what they can't
     "RENAME TABLE seven TO fastpath",
     "RENAME TABLE lines TO logs",
   ]) {
-    await writer.command(statement);
+    await sample.writer.command(statement);
   }
-  const run = async (name: string) => {
-    const { outcome, texts, errors } = await executeNotebook(name, directory.path);
-    expect(outcome.message, name).toBeUndefined();
-    expect(errors, name).toBe(0);
-    return texts.join("\n");
-  };
+  const run = async (name: string) => (await sample.run(name)).join("\n");
 
   expect(await run("measurement-drop")).toMatch(
     /3\.10\.0 ends its runs early: \d+ measurements a run where (3\.9\.1|its other releases) held \d+ \(−(5[5-9]|6[0-5]) %\)/,
@@ -38,6 +28,8 @@ it("the notebooks need only the seed document's columns, and say what they can't
   expect(incoming).toContain("nothing can be said of what is stored");
   expect(incoming).not.toMatch(/All \d|Each of the/);
   expect(await run("logs")).toContain("messages of any severity (the table has no PRIORITY)");
+  expect(await run("autorun-log-errors")).toContain("messages of any severity (the table has no PRIORITY)");
+  expect(await run("autorun-release-watch")).toMatch(/\d of \d+ versions began in the last 2 weeks/);
   const helpers = await run("test-helpers");
   expect(helpers).toContain("Can't ask for the failure rate of test helpers: fastpath has no column");
   expect(helpers).toContain("Nothing can be said about rotations.");

@@ -1,6 +1,6 @@
 -- Where the drop in measurements comes from
 -- 2026-04-17 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T17:39:43.775Z; 715,891 rows read
+-- Asked at 2026-11-24T20:52:38.990Z; 715,891 rows read
 -- Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.
 
 SET param_range_start = '1776384000';

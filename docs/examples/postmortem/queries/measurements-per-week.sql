@@ -1,6 +1,6 @@
 -- probe-android-unattended: measurements per week by version
 -- software_name = probe-android-unattended, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T17:39:44.845Z; 2,259,299 rows read
+-- Asked at 2026-11-24T20:52:40.898Z; 2,259,299 rows read
 -- Top 6 of 9 versions by measurements; other: 3 more.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 

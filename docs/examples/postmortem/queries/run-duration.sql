@@ -1,6 +1,6 @@
 -- probe-android-unattended: median duration of a run of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T17:39:45.170Z; 2,288,795 rows read
+-- Asked at 2026-11-24T20:52:41.569Z; 2,288,795 rows read
 -- Top 6 of 9 versions by runs; other: 3 more.
 -- Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.

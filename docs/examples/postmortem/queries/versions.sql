@@ -1,6 +1,6 @@
 -- Runs of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T17:39:45.753Z; 2,288,795 rows read
+-- Asked at 2026-11-24T20:52:43.306Z; 2,288,795 rows read
 -- Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.
 
 SET param_only = '1';
