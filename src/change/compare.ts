@@ -18,6 +18,7 @@ import {
 import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
+import { mixText } from "./explain-rate.js";
 import { changeText, periodText, signedPercent, valueText } from "./words.js";
 
 /** What `compare` takes. */
@@ -154,12 +155,13 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
   const further =
     outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
   const what = `${label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
+  const mix = cells.kind === "rate" ? mixText(cells) : undefined;
   const sentence =
     cells.before.length === 0
       ? "I can't compare the two ranges, because neither holds a row."
       : outstanding.length === 0
-        ? `${what}. No value of ${names.join(", ")} moved more than the whole by more than is usual.`
-        : `${what}. Moved more than the whole: ${named.join("; ")}${further}.`;
+        ? `${what}. ${mix ?? `No value of ${names.join(", ")} moved more than the whole by more than is usual.`}`
+        : `${what}. Moved more than the whole: ${named.join("; ")}${further}.${mix === undefined ? "" : ` ${mix}`}`;
   const result = new Result(resultOfRows(listed).table, {
     ...origin,
     columns: {
@@ -179,7 +181,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
           ]
         : [],
   });
-  const found = outstanding.length > 0;
+  const found = outstanding.length > 0 || mix !== undefined;
   return { kind: "compare", found, sentence, before, after, values: listed, result };
 }
 

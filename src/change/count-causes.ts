@@ -170,7 +170,7 @@ const SAMPLE = 10_000;
  * runs of some thirty, has so many times a Poisson count's variance, one of runs less, as some users
  * start several. It counts as so many groups.
  */
-const CLUMP = { rows: 30, runs: 3 };
+export const CLUMP = { rows: 30, runs: 3 };
 const PRIOR_GROUPS = 4;
 /** So many large leaves tell how they scatter. */
 const LEAST_LEAVES = 12;

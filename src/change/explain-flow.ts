@@ -336,7 +336,7 @@ function runSizes(
     spreadBefore: by(runsBefore, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
     spreadAfter: by(runs.after, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
     usual: WHOLE,
-    leastNoise: 1,
+    usualNoise: 1,
   };
   /** By how much rows hold more than before, on the log scale. */
   const moreIn = (leaves: readonly number[]) => {
@@ -344,7 +344,8 @@ function runSizes(
     return Math.log((of("partAfter") * of("allBefore")) / (of("allAfter") * of("partBefore")));
   };
   const after = cells.after.slice();
-  const { causes, noise } = rateCauses(given, cuboids);
+  const { causes, noiseOf } = rateCauses(given, cuboids);
+  const noise = noiseOf([]);
   const sizeOf = (leaves: readonly number[]) => {
     const own = sum("partBefore", leaves) / sum("allBefore", leaves);
     const [came, come] = [sumOver(runsBefore, leaves), sumOver(runs.after, leaves)];

@@ -1,11 +1,20 @@
 import { CONFIDENCES } from "../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
+import { CLUMP } from "./count-causes.js";
 import { leavesBy, sumOver, without } from "./cuboids.js";
 import type { Account, Part } from "./explain-flow.js";
-import { rateCauses } from "./rate-causes.js";
-import { namedRows, releaseName, upgrade } from "./releases.js";
+import { rateCauses, type RateCauses } from "./rate-causes.js";
+import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
 import { CERTAIN, USUAL, WHOLE } from "./thresholds.js";
-import { amount, changeText, elementText, partText, percent, valueText } from "./words.js";
+import {
+  amount,
+  changeText,
+  elementText,
+  partText,
+  percent,
+  valueText,
+  type CauseWhere,
+} from "./words.js";
 
 /** Rows and rate, before and after. */
 interface Rate {
@@ -30,16 +39,32 @@ const MIXED = 0.5;
  * parts whose own rate changed; else what all rows did alike. Each contributes by its rate and by its weight.
  */
 export function rateAccount(given: ChangeCells): Account {
-  // What was to be expected of each release, as users went from one to the next with what they had.
-  const moved = upgrade(given, given);
-  const cells = { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
+  const cells = expected(given);
   const { before, after, partBefore, partAfter, variance, quantile } = cells;
   const all = rateOf(cells);
   const whole = all.r1 - all.r0;
   // A quantile moves as the share above its middle does, turned into its own unit.
   const scale =
     quantile === undefined || whole === 0 ? 1 : (quantile.after - quantile.before) / whole;
-  const spread = (rate: number) => variance ?? Math.max(0, rate * (1 - rate));
+  const relative = variance === undefined ? undefined : variationOf(cells, variance);
+  /** @param weigh what rates of before are compared with: as if the mix had been that of after. */
+  const search = (weigh: (column: Float64Array) => Float64Array) =>
+    rateCauses({
+      ...cells.leaves,
+      allBefore: weigh(before),
+      partBefore: weigh(partBefore),
+      allAfter: after,
+      partAfter,
+      ...(relative !== undefined && { variation: relative }),
+      usualNoise: { runs: CLUMP.runs, measurements: CLUMP.rows }[cells.many] ?? 1,
+    });
+  const asItWas = search((column) => column);
+  /** Half the interval of the difference of two rates. */
+  const error = ({ n0, n1, r0, r1 }: Rate, where: CauseWhere) => {
+    const noise = asItWas.noiseOf(Object.keys(where).map((name) => cells.names.indexOf(name)));
+    const variance = spreadOf(cells, { n0, n1, r0, r1 }, relative) * noise;
+    return Math.sqrt(variance * (1 / Math.max(1, n0) + 1 / Math.max(1, n1)));
+  };
   const part = (rows: Pick<Part, "where" | "leaves" | "rest">): Part => {
     const own = rateOf(cells, rows.leaves);
     const { n0, n1 } = own;
@@ -50,33 +75,22 @@ export function rateAccount(given: ChangeCells): Account {
     const r1 = n1 > 0 ? own.r1 : r0;
     const mix = (w1 - w0) * ((r0 + r1) / 2 - (all.r0 + all.r1) / 2) * scale || 0;
     const rate = ((w0 + w1) / 2) * (r1 - r0) * scale || 0;
-    const error = Math.sqrt(spread((r0 + r1) / 2) * (1 / Math.max(1, n0) + 1 / Math.max(1, n1)));
-    const half = n0 + n1 > 0 ? CONFIDENCES[0.95] * ((w0 + w1) / 2) * error * Math.abs(scale) : 0;
+    const off = error({ n0, n1, r0, r1 }, rows.where);
+    const half = n0 + n1 > 0 ? CONFIDENCES[0.95] * ((w0 + w1) / 2) * off * Math.abs(scale) : 0;
     const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
     return { ...rows, ...ends, change: mix + rate, half, rate, mix };
   };
   const asBefore = after.map((n, leaf) =>
     before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
   );
-  const pooled = (all.r0 * all.n0 + all.r1 * all.n1) / (all.n0 + all.n1);
-  const error = Math.sqrt(spread(pooled) * (1 / all.n0 + 1 / all.n1));
-  const real = Math.abs(whole) > CERTAIN * error && Math.abs(whole) > USUAL * Math.abs(all.r0);
-  const shift = mostMixed(cells, all);
-  const mixed = real && shift.mix / whole > MIXED ? shift : undefined;
-  // Rates are compared as if the mix had been that of after.
-  const weighed = (column: Float64Array) =>
+  const mixed = mixOf(cells);
+  const real = Math.abs(whole) > Math.max(CERTAIN * error(all, {}), WHOLE * Math.abs(all.r0));
+  const { causes } =
     mixed === undefined
-      ? column
-      : column.map((n, leaf) => n * mixed.weights[cells.leaves.codes[mixed.at]![leaf]!]!);
-  const alike = { ...cells, before: weighed(before), partBefore: weighed(partBefore) };
-  const { causes } = rateCauses({
-    ...cells.leaves,
-    allBefore: alike.before,
-    partBefore: alike.partBefore,
-    allAfter: after,
-    partAfter,
-    ...(variance !== undefined && { variation: variationOf(cells, variance) }),
-  });
+      ? asItWas
+      : search((column) =>
+          column.map((n, leaf) => n * mixed.weights[cells.leaves.codes[mixed.at]![leaf]!]!),
+        );
   const parts = causes.flatMap((each): Part[] => {
     const own = part(namedRows(cells, each, asBefore, partAfter));
     const [rate, was] = [rateOf(cells, own.leaves), rateOf(given, own.leaves)];
@@ -98,7 +112,62 @@ export function rateAccount(given: ChangeCells): Account {
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
   const rest = part({ where: {}, leaves: without(before.length, parts) });
-  return { ...(quantile ?? ends), parts, rest, moves: [], remarks: [], notes: [] };
+  const seen = parts.length === 0 ? seenText(cells, all, asItWas.least) : [];
+  return { ...(quantile ?? ends), parts, rest, moves: [], remarks: seen, notes: [] };
+}
+
+/** What was to be expected of each release, as users went from one to the next with what they had. */
+function expected(given: ChangeCells): ChangeCells {
+  const moved = upgrade(given, given);
+  return { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
+}
+
+/** Says of which mix most of a rate's change is made; undefined where none does. */
+export function mixText(given: ChangeCells): string | undefined {
+  const cells = expected(given);
+  const all = rateOf(cells);
+  const mixed = mixOf(cells);
+  return mixed && mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), "the rows");
+}
+
+/** The variance of a row drawn alone; of a mean by what rows of its leaf vary by. */
+function spreadOf(cells: ChangeCells, { n0, n1, r0, r1 }: Rate, relative?: number): number {
+  const rate = (r0 * n0 + r1 * n1) / (n0 + n1);
+  if (relative !== undefined) return relative * rate * rate;
+  return cells.variance ?? Math.max(0, rate * (1 - rate));
+}
+
+/** The mix of values that makes up most of the whole's change; undefined where none does, or hardly any changed. */
+function mixOf(cells: ChangeCells) {
+  const all = rateOf(cells);
+  const shift = mostMixed(cells, all);
+  const whole = all.r1 - all.r0;
+  const error = CERTAIN * Math.sqrt(spreadOf(cells, all) * (1 / all.n0 + 1 / all.n1));
+  const real = Math.abs(whole) > Math.max(error, USUAL * Math.abs(all.r0));
+  return real && shift.mix / whole > MIXED ? shift : undefined;
+}
+
+/** Parts of the rows for which it is said what would have been seen of them. */
+const PARTS = [0.05, 0.1, 0.25, 0.5];
+
+/** What change would have been seen: the least that a part of the rows had to move by. */
+function seenText(cells: ChangeCells, { n0, n1, r0 }: Rate, least: RateCauses["least"]): string[] {
+  if (!(n0 > 0 && n1 > 0)) return [];
+  const most = rateUnit(cells) === "share" ? 1 - r0 : 2 * r0;
+  const part = PARTS.find((part) => least(part) < most);
+  if (part === undefined) {
+    return [
+      "These rows can't tell more: even half of them moving by as much as they can would not show.",
+    ];
+  }
+  const by = changeText(r0, r0 + least(part), rateUnit(cells)).replace(/^rose by |,.*$/g, "");
+  const above =
+    cells.quantile === undefined
+      ? ""
+      : ` in the share above ${amount(cells.quantile.at, cells.unit)}`;
+  return [
+    `A part of ${percent(part)} of the rows would have had to move by ${by}${above} to be seen.`,
+  ];
 }
 
 /** Leaves that are of no part. */
@@ -128,7 +197,10 @@ function variationOf(cells: ChangeCells, variance: number): number {
 /** The dimension whose values' weights make up most of a rate's change, and the value with most of it. */
 function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
   const middle = (all.r0 + all.r1) / 2;
-  const list = cells.names.map((name, at) => {
+  const { version, program } = releaseDimensions(cells);
+  // Where a program grows its versions do: the program tells it.
+  const list = cells.names.flatMap((name, at) => {
+    if (at === version && program >= 0) return [];
     const weights = new Float64Array(cells.leaves.sizes[at]!).fill(1);
     const values = [...leavesBy(cells.leaves.codes[at]!, some)].map(([code, leaves]) => {
       const { n0, n1, r0, r1 } = rateOf(cells, leaves);
@@ -139,7 +211,7 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
       return { value: cells.values[at]![code]!, leaves, mix, was, is, r0: own0, r1: own1 };
     });
     const most = values.reduce((a, b) => (Math.abs(b.mix) > Math.abs(a.mix) ? b : a));
-    return { name, at, weights, ...most, mix: values.reduce((sum, { mix }) => sum + mix, 0) };
+    return [{ name, at, weights, ...most, mix: values.reduce((sum, { mix }) => sum + mix, 0) }];
   });
   const sign = Math.sign(all.r1 - all.r0);
   return list.reduce((a, b) => (b.mix * sign > a.mix * sign ? b : a));
@@ -192,7 +264,8 @@ function releaseSentence(
   const { release, name, inPlace } = releaseName(cells, where);
   if (release === undefined || before === null || after === null) return undefined;
   const value = (rate: number) => rateText(cells, rate);
-  const rows = `${percent(was.n1 / all.n1)} of all rows are of it (before: ${percent(was.n0 / all.n0)})`;
+  const had = was.n0 === 0 ? "none before" : `before: ${percent(was.n0 / all.n0)}`;
+  const rows = `${percent(was.n1 / all.n1)} of all rows are of it (${had})`;
   if (was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE) {
     return `Users went to ${name}${inPlace}: ${rows}. It has ${value(after)}, as before (${value(was.r0)}); what they left had ${value(before)}${partText(part)}.`;
   }

@@ -1,7 +1,6 @@
-import { median } from "../base/statistics.js";
 import { cuboidsOf, sumOver, sumsBy, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
-import { CHI_SQUARED, priceOf, USUAL } from "./thresholds.js";
+import { priceOf, USUAL } from "./thresholds.js";
 
 /** A rate of each leaf, before and after: `part` of `all` rows, or a sum over them. */
 export interface RateLeaves extends Leaves {
@@ -10,14 +9,14 @@ export interface RateLeaves extends Leaves {
   readonly allAfter: Float64Array;
   readonly partAfter: Float64Array;
   /** Of a mean: the variance of a row's value by the square of its expectation. */
-  readonly variation?: number;
+  readonly variation?: number | undefined;
   /** Variances of the parts; missing for a share and a mean, where they follow from it. */
   readonly spreadBefore?: Float64Array;
   readonly spreadAfter?: Float64Array;
   /** A rate that moved by less than this part of itself is ordinary; default 5 %. */
   readonly usual?: number;
-  /** The least factor of the variances given; default 0.01. */
-  readonly leastNoise?: number;
+  /** How many times the variance of rows drawn alone is usual, where few groups tell it. */
+  readonly usualNoise: number;
 }
 
 /** What each row of an element weighs against what it explains: half. */
@@ -28,13 +27,14 @@ const PRIOR_ROWS = 5;
 const LEAST_PART = 0.2;
 /** The least part of the change that must be left for a cause after the first. */
 const LEAST_LEFT = 0.1;
+/** A cause moves the whole's rate by at least this part: one user who comes or goes moves less. */
+const LEAST_MOVED = 0.02;
 /** Standard errors from which the whole moved; below, its parts may cancel. */
 const MOVED = 2;
 /** Fewer groups can't tell how much rates scatter. */
 const LEAST_GROUPS = 12;
-const LEAST_PAIRS = 100;
-/** Groups as noisy as rows drawn alone that are taken as seen: pairs overlap, so that few tell less than they seem to. */
-const PRIOR_GROUPS = 10;
+/** What is usual, or known of finer groups, counts as so many. */
+const PRIOR_GROUPS = 4;
 
 /** An element with more of the rows is all of them. */
 const ALL = 0.98;
@@ -50,6 +50,14 @@ type Sums<Value> = [
   v1?: Value,
 ];
 
+export interface RateCauses {
+  readonly causes: readonly Found[];
+  /** By how much the variance of a group's rate by these dimensions is that of rows drawn alone. */
+  readonly noiseOf: (dimensions: readonly number[]) => number;
+  /** The least by which the rate of a value with such a part of the rows would have had to move to be found. */
+  readonly least: (part: number) => number;
+}
+
 /**
  * The elements that made a rate change.
  *
@@ -64,7 +72,7 @@ type Sums<Value> = [
 export function rateCauses(
   given: RateLeaves,
   cuboids: readonly Cuboid[] = cuboidsOf(given),
-): { readonly causes: readonly Found[]; readonly noise: number } {
+): RateCauses {
   const { allBefore, partBefore, allAfter, partAfter, spreadBefore, spreadAfter } = given;
   const spreads = spreadBefore && spreadAfter ? [spreadBefore, spreadAfter] : [];
   const columns = [
@@ -74,41 +82,55 @@ export function rateCauses(
   const whole = columns.map((column) => sumOver(column!)) as Sums<number>;
   const [n0, s0, n1, s1] = whole;
   const excess = s1 - (n1 * s0) / n0;
-  if (!(n0 > 0 && n1 > 0) || excess === 0) return { causes: [], noise: 1 };
-  const rate = s0 / n0;
   const out = new Uint8Array(allBefore.length);
   let causes: readonly Found[] = [];
-  let noise = 1;
-  // The noise is that of rows that no cause explains, known once causes are found.
-  for (const known of [undefined, out]) {
-    noise = dispersion(given, rate, cuboids, columns, known);
-    const error = standardErrors(whole, noise, given.variation);
-    const moved = spreads.length === 0 && Math.abs(error) >= MOVED ? excess : undefined;
-    out.fill(0);
-    causes = greedy(given, cuboids, rateScore(given, noise, cuboids, columns, moved), out);
-    if (causes.length === 0) break;
+  let noise = cuboids.map(() => given.usualNoise);
+  const most = () => noise.reduce((a, b) => Math.max(a, b), 1);
+  if (n0 > 0 && n1 > 0) {
+    // The noise is that of rows that no cause explains, known once causes are found.
+    for (const last of [false, true]) {
+      noise = dispersion(given, s0 / n0, cuboids, columns, out);
+      const error = standardErrors(whole, most(), given.variation);
+      const moved = spreads.length === 0 && Math.abs(error) >= MOVED ? excess : undefined;
+      out.fill(0);
+      causes = greedy(given, cuboids, rateScore(given, noise, cuboids, columns, moved), out);
+      if (causes.length === 0 || last) break;
+    }
   }
-  return { causes, noise };
+  const key = (dimensions: readonly number[]) => [...dimensions].sort().join();
+  const places = new Map(cuboids.map(({ dimensions }, at) => [key(dimensions), at]));
+  const noiseOf = (dimensions: readonly number[]) => noise[places.get(key(dimensions))!] ?? most();
+  const [single = { groups: 1 }] = cuboids;
+  const least = (part: number) => {
+    const bar = Math.sqrt(2 * priceOf(cuboids.length, single.groups));
+    const variance = spreadOf(given, s0 / n0) * noiseOf([0]) * (1 / n0 + 1 / n1);
+    const usual = Math.max(given.usual ?? USUAL, LEAST_MOVED / part) * (s0 / n0);
+    return Math.max(bar * Math.sqrt(variance / part), usual);
+  };
+  return { causes, noiseOf, least };
 }
 
 /** @param excess what the whole has beyond its rate of before; undefined where that is chance. */
 function rateScore(
-  { usual = USUAL, allAfter, variation }: RateLeaves,
-  noise: number,
+  { usual = USUAL, allAfter, variation, usualNoise }: RateLeaves,
+  noise: readonly number[],
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
   excess: number | undefined,
 ): Score {
   const all = sumOver(allAfter);
+  const total = sumOver(columns[3]);
   const beyondOf = ([n0, s0, n1, s1, usual]: Sums<number>) => {
     const own = (s0 + (PRIOR_ROWS * usual) / n1) / (n0 + PRIOR_ROWS);
     return { own, beyond: s1 - n1 * own };
   };
+  // Where rows come in runs: what one leaf carries, as one user does, isn't the element's.
+  const clusters = usualNoise > 1 ? ownMoves(columns) : [];
   let left = excess ?? 1;
   let remaining = all;
   let first = true;
   return {
-    columns: columns as Float64Array[],
+    columns: [...(columns as Float64Array[]), ...clusters],
     best(at, sums, above) {
       const cuboid = cuboids[at]!;
       const price = priceOf(cuboids.length, cuboid.groups);
@@ -118,15 +140,24 @@ function rateScore(
         const n1 = sums[2]![group]!;
         // What is left of a group whose leaves are out is rounding.
         if (n1 < 1e-3 || n1 > ALL * remaining) continue;
-        const four = sums.map((of) => of[group]!) as Sums<number>;
+        const four = sums.slice(0, columns.length).map((of) => of[group]!) as Sums<number>;
         const { own, beyond } = beyondOf(four);
         if (Math.abs(beyond) < usual * n1 * Math.abs(own)) continue;
+        if (Math.abs(beyond) < LEAST_MOVED * total) continue;
         const part = excess === undefined ? 0 : beyond / excess;
         if (excess !== undefined && !first && part < LEAST_PART) continue;
         // Of causes after the first also those that are wide for what they explain.
         const explains = part - (BREADTH * n1) / all + (first ? 0 : 1);
         if (excess !== undefined && !(explains > score)) continue;
-        const z = standardErrors(four, noise, variation);
+        let z = standardErrors(four, noise[at]!, variation);
+        if (clusters.length > 0 && z !== 0) {
+          const [w, wd, wdd] = sums.slice(columns.length).map((of) => of[group]!);
+          const [by, many] = [beyond / n1, n1 ** 2 / w!];
+          const own = Math.max(0, wdd! - 2 * by * wd! + by * by * w!);
+          const drawn = (beyond / z) ** 2;
+          const both = (many * own + PRIOR_GROUPS * drawn) / (many + PRIOR_GROUPS);
+          z *= Math.sqrt(drawn / Math.max(drawn, both));
+        }
         // The tail of a normal distribution is thinner than its density.
         const tail = (z * z) / 2 + Math.log(Math.max(1, Math.PI * z * z * 0.5)) / 2;
         const chance = tail - price;
@@ -142,6 +173,22 @@ function rateScore(
       first = false;
     },
   };
+}
+
+/**
+ * How the leaves' own moves scatter about that of an element: sums of their squared rows, times the
+ * move, times its square: the variance of clusters that are drawn as a whole (K.-Y. Liang and S. Zeger,
+ * Biometrika 73 (1), 1986).
+ */
+function ownMoves([n0, s0, n1, s1, usual]: Sums<Float64Array>): Float64Array[] {
+  const squares = n1.map((n) => n * n);
+  const moved = n1.map((n, leaf) =>
+    n > 0
+      ? s1[leaf]! / n - (s0[leaf]! + (PRIOR_ROWS * usual[leaf]!) / n) / (n0[leaf]! + PRIOR_ROWS)
+      : 0,
+  );
+  const first = squares.map((w, leaf) => w * moved[leaf]!);
+  return [squares, first, first.map((w, leaf) => w * moved[leaf]!)];
 }
 
 /**
@@ -197,67 +244,105 @@ function likelihood(part: number, n: number): number {
   return term(part) + term(n - part);
 }
 
+/** The variance of a row drawn alone. */
+function spreadOf({ variation }: Pick<RateLeaves, "variation">, rate: number): number {
+  return variation === undefined ? Math.max(1e-6, rate * (1 - rate)) : variation * rate * rate;
+}
+
+/** Levels at which a scatter is read, with the chi-squared's, where so many groups lie beyond. */
+const CHI_QUANTILES = [
+  [0.5, 0.4549],
+  [0.8, 1.642],
+  [0.9, 2.706],
+  [0.95, 3.841],
+  [0.98, 5.412],
+] as const;
+const LEAST_BEYOND = 5;
+/** No group tells more than this part of all. */
+const MOST_TELLING = 0.05;
+
 /**
- * How much more rates vary than rows drawn alone would: the median of the squared standard errors of
- * leaves and pairs of values by that of a chi-squared (a robust form of the overdispersion of
- * McCullagh and Nelder, Generalized Linear Models, 1989, 4.5). They are measured against what the
- * whole did, and against what their value of each dimension did; the least counts, so that a value
- * with most leaves isn't its own noise.
+ * How much more the rates of each cuboid's groups vary than those of rows drawn alone: rows of a run, and
+ * of a user, go together (the overdispersion of McCullagh and Nelder, Generalized Linear Models, 1989,
+ * 4.5), and wider groups show more of it than leaves. Read from quantiles of the squared standard errors,
+ * where a group weighs by its rows; of few groups as of finer ones, or as services are. Groups are measured
+ * against what the whole did, and against what their value of each dimension did; the least counts, so
+ * that a value with most leaves isn't its own noise.
  */
 function dispersion(
-  { sizes, codes, spreadBefore, variation, leastNoise = 0.01 }: RateLeaves,
+  { sizes, codes, variation, usualNoise }: RateLeaves,
   rate: number,
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
-  out: Uint8Array | undefined,
-): number {
+  out: Uint8Array,
+): number[] {
   const sums = columns.map((column) => sumsBy(cuboids, column!, { out }));
-  const spread = (part: number) =>
-    variation === undefined ? Math.max(1e-6, part * (1 - part)) : variation * part * part;
-  let noise = 1;
-  // Of a share few pairs overlap too much to tell.
-  const leastOf = (size: number) =>
-    size < sizes.length && !spreadBefore ? LEAST_PAIRS : LEAST_GROUPS;
-  const fewest = variation === undefined ? 5 / spread(rate) : 5 * variation;
   const values = sizes.map((size, dimension) =>
-    columns.map((column) => sumsIn(codes[dimension]!, column!, size)),
+    columns.map((column) => sumsIn(codes[dimension]!, column!, size, out)),
   );
-  // Leaves tell, where they are large enough; else pairs of values.
-  for (const size of new Set(spreadBefore ? [sizes.length, 2] : [sizes.length])) {
-    const squares: number[][] = [[], ...sizes.map(() => [])];
-    cuboids.forEach(({ dimensions, groups, example }, at) => {
-      for (let group = 0; group < groups && dimensions.length === size; group += 1) {
-        const own = sums.map((of) => of[at]![group]!) as Sums<number>;
-        const [n0, s0, n1, s1, , v0, v1] = own;
-        const n = Math.min(n0, n1);
-        // Groups where fewer than five are expected aren't nearly normal.
-        if (n < 10 || (v0 === undefined && n < fewest)) continue;
-        squares[0]!.push(standardErrors(own, 1, variation) ** 2);
-        for (const dimension of out === undefined ? dimensions : []) {
-          const code = codes[dimension]![example[group]!]!;
-          const [N0, S0, N1, S1] = values[dimension]!.map((of) => of[code]!) as Sums<number>;
-          // A group that makes up its value tells nothing beside it.
-          if (n1 > N1 / 2) continue;
-          const moved = s1 / n1 - s0 / n0 - (S1 / N1 - S0 / N0);
-          const variance =
-            v0 === undefined
-              ? spread(S0 / N0) / n0 + spread(S1 / N1) / n1
-              : v0 / n0 ** 2 + v1! / n1 ** 2;
-          if (variance > 0) squares[dimension + 1]!.push(moved ** 2 / variance);
-        }
+  const spread = (part: number) => spreadOf({ variation }, part);
+  const fewest = variation === undefined ? 5 / spread(rate) : 5 * variation;
+  const noise = cuboids.map((): number | undefined => undefined);
+  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
+    const { dimensions, groups, example } = cuboids[at]!;
+    const squares: { square: number; weight: number }[][] = [[], ...sizes.map(() => [])];
+    for (let group = 0; group < groups; group += 1) {
+      const own = sums.map((of) => of[at]![group]!) as Sums<number>;
+      const [n0, s0, n1, s1, , v0, v1] = own;
+      const weight = Math.min(n0, n1);
+      // Groups where fewer than five are expected aren't nearly normal.
+      if (weight < 10 || (v0 === undefined && weight < fewest)) continue;
+      squares[0]!.push({ square: standardErrors(own, 1, variation) ** 2, weight });
+      for (const dimension of dimensions) {
+        const code = codes[dimension]![example[group]!]!;
+        const [N0, S0, N1, S1] = values[dimension]!.map((of) => of[code]!) as Sums<number>;
+        // A group that makes up its value tells nothing beside it.
+        if (n1 > N1 / 2) continue;
+        const moved = s1 / n1 - s0 / n0 - (S1 / N1 - S0 / N0);
+        const variance =
+          v0 === undefined
+            ? spread(S0 / N0) / n0 + spread(S1 / N1) / n1
+            : v0 / n0 ** 2 + v1! / n1 ** 2;
+        if (variance > 0) squares[dimension + 1]!.push({ square: moved ** 2 / variance, weight });
       }
-    });
-    const noises = squares
-      .filter(({ length }) => length >= leastOf(size))
-      .map((some) => {
-        const own = median(some) / CHI_SQUARED;
-        return (some.length * own + PRIOR_GROUPS) / (some.length + PRIOR_GROUPS);
-      });
-    if (noises.length === 0) continue;
-    const least = Math.max(spreadBefore ? leastNoise : 1, Math.min(...noises));
-    // Rows of a run scatter together, which wider groups show more of.
-    if (spreadBefore) return least;
-    noise = Math.max(noise, least);
+    }
+    const finer = cuboids.flatMap((one, other) =>
+      other > at && dimensions.every((each) => one.dimensions.includes(each))
+        ? (noise[other] ?? [])
+        : [],
+    );
+    const most = finer.length === 0 ? undefined : Math.max(...finer);
+    const read = squares.map(scatterOf).filter(({ many }) => many >= LEAST_GROUPS);
+    if (read.length === 0) {
+      noise[at] = most;
+      continue;
+    }
+    const { many, scatter } = read.reduce((a, b) => (b.scatter < a.scatter ? b : a));
+    const prior = most ?? usualNoise;
+    const mixed = (many * scatter + PRIOR_GROUPS * prior) / (many + PRIOR_GROUPS);
+    noise[at] = Math.max(1, most ?? 0, mixed);
   }
-  return noise;
+  const known = noise.filter((one) => one !== undefined);
+  return noise.map((one) => one ?? Math.max(usualNoise, ...known));
+}
+
+/** The scatter of groups, and how many of equal weight would tell as much. */
+function scatterOf(groups: readonly { readonly square: number; readonly weight: number }[]) {
+  const most = MOST_TELLING * groups.reduce((sum, { weight }) => sum + weight, 0);
+  const sorted = groups
+    .map(({ square, weight }) => ({ square, weight: Math.min(weight, most) }))
+    .sort((a, b) => a.square - b.square);
+  const all = sorted.reduce((sum, { weight }) => sum + weight, 0);
+  const many = all ** 2 / sorted.reduce((sum, { weight }) => sum + weight ** 2, 0) || 0;
+  let [scatter, under] = [0, 0];
+  let level = 0;
+  for (const { square, weight } of sorted) {
+    under += weight;
+    while (level < CHI_QUANTILES.length && under >= CHI_QUANTILES[level]![0] * all) {
+      const [part, chi] = CHI_QUANTILES[level]!;
+      if (many * (1 - part) >= LEAST_BEYOND) scatter = Math.max(scatter, square / chi);
+      level += 1;
+    }
+  }
+  return { many, scatter };
 }

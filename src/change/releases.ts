@@ -1,7 +1,7 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, sumOver } from "./cuboids.js";
+import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
 import { ALONG, LEAST_REST, WHOLE } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
@@ -132,29 +132,34 @@ export function upgrade(
 ): (column: Float64Array) => Float64Array {
   if (releaseDimensions(cells).version < 0 || cells.names.length === 1) return (column) => column;
   const { codes, strata, first, programs } = arranged(cells);
-  const all = byRelease(counted, { codes, programs });
   // Where one release is a cause the others tell nothing either: their parts of the rest are greater.
   const doubted = new Uint8Array(first.length);
   out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
   const without = strata.map((stratum) => doubted[stratum]!);
-  const totals = byRelease(counted, { codes, programs }, without);
-  for (const [program, { was, is }] of all) {
-    const left = totals.get(program)!;
+  const sides = [counted, evened(counted, strata, first.length, cells.ratio)] as const;
+  const [levels, totals] = sides.map((side) => {
+    const all = byRelease(side, { codes, programs });
+    const left = byRelease(side, { codes, programs }, without);
     // Where a program or a release is a cause as a whole, nothing else tells where its users went.
-    if (left.was + left.is < LEAST_REST * (was + is)) totals.set(program, all.get(program)!);
-    const own = totals.get(program)!;
-    for (const code of unmoved(cells, own)) {
-      const release = own.releases.get(code)!;
+    for (const [program, own] of left) {
+      const { was, is } = all.get(program)!;
+      if (own.was + own.is < LEAST_REST * (was + is)) left.set(program, all.get(program)!);
+    }
+    return left;
+  });
+  for (const [program, own] of totals!) {
+    for (const code of unmoved(cells, levels!.get(program)!)) {
+      const release = own.releases.get(code);
       own.releases.delete(code);
-      own.was -= release.was;
-      own.is -= release.is;
+      own.was -= release?.was ?? 0;
+      own.is -= release?.is ?? 0;
     }
   }
   const kept = new Float64Array(codes.length).fill(1);
   const gain = new Float64Array(codes.length);
   const won = new Float64Array(first.length);
   codes.forEach((code, leaf) => {
-    const program = totals.get(programs[leaf]!);
+    const program = totals!.get(programs[leaf]!);
     const release = program?.releases.get(code);
     if (release === undefined || !(program!.was > 0 && program!.is > 0)) return;
     const [then, now] = [release.was / program!.was, release.is / program!.is];
@@ -171,6 +176,23 @@ export function upgrade(
       return value * kept[leaf]! + (freed[stratum]! * gain[leaf]!) / won[stratum]!;
     });
   };
+}
+
+/**
+ * The counts as they would be, had each country, network and test come as often before as after: as the
+ * fewer of both. Rows that one probe floods, or that a network lost, don't tell where all users went.
+ */
+function evened(
+  { before, after }: Pick<ChangeCells, "before" | "after">,
+  strata: Int32Array,
+  many: number,
+  ratio: number,
+) {
+  const [was, is] = [sumsIn(strata, before, many), sumsIn(strata, after, many)];
+  const least = was.map((n, stratum) => Math.min(n * ratio, is[stratum]!));
+  const scaled = (column: Float64Array, of: Float64Array) =>
+    column.map((n, leaf) => (n > 0 ? (n * least[strata[leaf]!]!) / of[strata[leaf]!]! : 0));
+  return { before: scaled(before, was), after: scaled(after, is) };
 }
 
 /**

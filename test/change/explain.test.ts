@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { between, count, explain, mean, share } from "../../src/index.js";
+import { compareCells } from "../../src/change/compare.js";
 import { explainCells } from "../../src/change/explain.js";
 import { ownDatabase } from "../support/own-database.js";
 import { cellsOf, seeded, service, type Row } from "./cells-given.js";
@@ -201,6 +202,45 @@ describe("a share", () => {
     }
   });
 
+  test("names nothing where users whose tests all fail come and go, and says what would have been seen", () => {
+    let quiet = 0;
+    for (let seed = 0; seed < 20; seed += 1) {
+      const draw = seeded(seed + 300);
+      // Three users a cell and week, of forty rows each: all of them fail, or none.
+      const failed = () => [1, 2, 3].filter(() => draw.uniform() < 0.08).length * 40;
+      const rows = service(seed, NAMES.slice(0, 2), SIZES.slice(0, 2)).map((row): Row => {
+        return { ...row, before: 120, after: 120, partBefore: failed(), partAfter: failed() };
+      });
+      const { found, sentence } = explainCells(cellsOf(NAMES.slice(0, 2), rows, "rate"));
+      quiet += Number(!found);
+      if (!found)
+        expect(sentence).toMatch(/A part of [\d.]+ % of the rows would have had to move by /);
+    }
+    expect(quiet).toBeGreaterThanOrEqual(19);
+  });
+
+  test("of a release that is new says what its users had before, and that none of it was there", () => {
+    const names = ["software_name", "software_version", "probe_cc"];
+    const rows = Array.from({ length: 12 }, (_, at) => at).flatMap((at): Row[] => [
+      {
+        values: ["a", "1.0", `C${at}`],
+        before: 3_000,
+        partBefore: 90,
+        after: 1_500,
+        partAfter: 45,
+      },
+      { values: ["a", "1.1", `C${at}`], before: 0, after: 1_500, partBefore: 0, partAfter: 600 },
+      { values: ["b", "1.1", `C${at}`], before: 900, partBefore: 27, after: 900, partAfter: 27 },
+    ]);
+    const { sentence, causes } = explainCells(cellsOf(names, rows, "rate"));
+    expect(causes.map(({ where }) => where)).toEqual([
+      { software_name: "a", software_version: "1.1" },
+    ]);
+    expect(sentence).toMatch(
+      /a 1\.1 has 40 % where 3\.0 % was to be expected by what its users had.*; 38 % of all rows are of it \(none before\)\./,
+    );
+  });
+
   test("is told by the mix of programs where a program of many failures has more rows, and no version is named", () => {
     const names = ["software_name", "software_version", "probe_cc"];
     const rows = ["a", "b"].flatMap((program) =>
@@ -215,6 +255,9 @@ describe("a share", () => {
       /software_name b has 30 % of the rows now and had 10 %, with 30 % of its own, as before\. That mix of software_name makes up 100 % of the change/,
     );
     expect(causes.map(({ where }) => where)).toEqual([{ software_name: "b" }]);
+    const compared = compareCells(cellsOf(names, rows, "rate"), 20).sentence;
+    expect(compared).toContain("That mix of software_name makes up 100 % of the change");
+    expect(compared).not.toContain("No value");
   });
 
   test("tells Simpson's paradox", () => {
