@@ -12,6 +12,7 @@ import {
   programOf,
   releaseDimensions,
   releaseName,
+  successor,
   upgrade,
   type GuiltyRelease,
   type Move,
@@ -154,6 +155,8 @@ interface FlowCause {
   readonly kind?: GuiltyRelease["kind"];
   /** Of a program of which either its newest release or all changed: that release. */
   readonly newest?: string;
+  /** Of a release whose users should have come from another: that one. */
+  readonly from?: string | null;
 }
 
 /**
@@ -194,11 +197,34 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     return n > 0 ? own * (rows / n) ** 2 : 0;
   });
 
+  /** A release that users leave, by the newer one whose rows are missing, or by its program. */
+  function succeeded(cause: FlowCause): FlowCause {
+    const loss = successor(counted, cause.leaves);
+    if (loss === undefined) return cause;
+    const { newest, leaves } = loss;
+    const left = leaves.filter((leaf) => out[leaf] === 0);
+    const { [names[version]!]: release, ...place } = cause.where;
+    const whose = { ...programOf(cells, cause.leaves), ...place };
+    if (newest === undefined || left.length === 0) {
+      const all = [...cause.leaves, ...left];
+      return { ...cause, where: whose, leaves: all, rest: left.length < leaves.length };
+    }
+    let missing = 0;
+    for (const leaf of cause.leaves) {
+      missing += expected[leaf]! - cells.after[leaf]! / ratio;
+      expected[leaf] = cells.after[leaf]! / ratio;
+    }
+    for (const leaf of left) expected[leaf]! += missing / left.length;
+    const where = { ...whose, [names[version]!]: newest };
+    return { where, leaves: left, kind: "loses", from: release as string | null };
+  }
+
   /** A cause that is all of one program, by the release that it comes from. */
   function narrowed(cause: FlowCause): FlowCause {
     const { where, leaves } = cause;
     const whose = programOf(cells, leaves);
     const isOne = Object.keys(whose).length > 0 || program < 0;
+    if (version >= 0 && names[version]! in where && isOne) return succeeded(cause);
     if (version < 0 || names[version]! in where || !isOne) return cause;
     const release = guilty(counted, leaves, found.variance);
     if (release === undefined) return cause;
@@ -260,7 +286,7 @@ function merged({ leaves }: ChangeCells, found: readonly Found[], users: Users):
 /** Of a release, what was expected of it and what came; undefined of other causes. */
 function releaseSentence(
   cells: ChangeCells,
-  { where, kind, newest }: FlowCause,
+  { where, kind, newest, from }: FlowCause,
   before: number,
   after: number,
   part: number | null,
@@ -274,7 +300,11 @@ function releaseSentence(
   }
   const verb = after < 0.05 * before ? "stopped" : after < before ? "loses rows" : "sends more";
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
-  return `${name} ${verb}${inPlace}: ${rounded(after)} ${cells.unit} came where ${rounded(before)} were to be expected${by}${partText(part)}.`;
+  const missing =
+    from === undefined
+      ? ""
+      : ` They are missing from ${valueText(from)}: its users went to the newer release, or it lost them itself.`;
+  return `${name} ${verb}${inPlace}: ${rounded(after)} ${cells.unit} came where ${rounded(before)} were to be expected${by}${partText(part)}.${missing}`;
 }
 
 /** Rows whose runs hold more or fewer measurements than was to be expected. */

@@ -124,8 +124,10 @@ function rateScore(
     const own = (s0 + (PRIOR_ROWS * usual) / n1) / (n0 + PRIOR_ROWS);
     return { own, beyond: s1 - n1 * own };
   };
-  // Where rows come in runs: what one leaf carries, as one user does, isn't the element's.
-  const clusters = usualNoise > 1 ? ownMoves(columns) : [];
+  // Where rows come in runs: what one leaf carries, as one user does, isn't the element's, and little of the whole is no cause.
+  const inRuns = usualNoise > 1;
+  const clusters = inRuns ? ownMoves(columns) : [];
+  const least = inRuns ? LEAST_MOVED * total : 0;
   let left = excess ?? 1;
   let remaining = all;
   let first = true;
@@ -143,7 +145,7 @@ function rateScore(
         const four = sums.slice(0, columns.length).map((of) => of[group]!) as Sums<number>;
         const { own, beyond } = beyondOf(four);
         if (Math.abs(beyond) < usual * n1 * Math.abs(own)) continue;
-        if (Math.abs(beyond) < LEAST_MOVED * total) continue;
+        if (Math.abs(beyond) < least) continue;
         const part = excess === undefined ? 0 : beyond / excess;
         if (excess !== undefined && !first && part < LEAST_PART) continue;
         // Of causes after the first also those that are wide for what they explain.

@@ -3,7 +3,7 @@ import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
-import { ALONG, LEAST_REST, WHOLE } from "./thresholds.js";
+import { ALONG, LEAST_REST, LEAST_RUNS, WHOLE } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -136,30 +136,31 @@ export function upgrade(
   const doubted = new Uint8Array(first.length);
   out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
   const without = strata.map((stratum) => doubted[stratum]!);
-  const sides = [counted, evened(counted, strata, first.length, cells.ratio)] as const;
-  const [levels, totals] = sides.map((side) => {
-    const all = byRelease(side, { codes, programs });
-    const left = byRelease(side, { codes, programs }, without);
-    // Where a program or a release is a cause as a whole, nothing else tells where its users went.
-    for (const [program, own] of left) {
-      const { was, is } = all.get(program)!;
-      if (own.was + own.is < LEAST_REST * (was + is)) left.set(program, all.get(program)!);
-    }
-    return left;
-  });
-  for (const [program, own] of totals!) {
-    for (const code of unmoved(cells, levels!.get(program)!)) {
-      const release = own.releases.get(code);
-      own.releases.delete(code);
-      own.was -= release?.was ?? 0;
-      own.is -= release?.is ?? 0;
-    }
-  }
+  const even = evened(counted, strata, first.length, cells.ratio);
+  const [all, left] = [undefined, without].map((out) => ({
+    levels: byRelease(counted, { codes, programs }, out),
+    shares: byRelease(even, { codes, programs }, out),
+  }));
+  const totals = new Map(
+    [...all!.levels].map(([program, { was, is }]) => {
+      const some = left!.levels.get(program)!;
+      // Where a program or a release is a cause as a whole, nothing else tells where its users went.
+      const side = some.was + some.is < LEAST_REST * (was + is) ? all! : left!;
+      const own = side.shares.get(program)!;
+      for (const code of unmoved(cells, side.levels.get(program)!)) {
+        const release = own.releases.get(code);
+        own.releases.delete(code);
+        own.was -= release?.was ?? 0;
+        own.is -= release?.is ?? 0;
+      }
+      return [program, own];
+    }),
+  );
   const kept = new Float64Array(codes.length).fill(1);
   const gain = new Float64Array(codes.length);
   const won = new Float64Array(first.length);
   codes.forEach((code, leaf) => {
-    const program = totals!.get(programs[leaf]!);
+    const program = totals.get(programs[leaf]!);
     const release = program?.releases.get(code);
     if (release === undefined || !(program!.was > 0 && program!.is > 0)) return;
     const [then, now] = [release.was / program!.was, release.is / program!.is];
@@ -333,6 +334,50 @@ function logOdds(
     return stay + 1 / (level * (1 + Math.exp(1.7 * z))) + 1e-9;
   };
   return Math.log(likelihood(1) / likelihood(factor));
+}
+
+/**
+ * Whose loss it is that a release lost rows where its program has a newer one: users may have left it
+ * for that one, which doesn't show them. The newer one's where older releases stayed; else the program's.
+ *
+ * @param leaves of the release, in one program, and in a country, network or test where the cause is of one.
+ * @returns the newer release, or none where the program fell; their leaves. Undefined where the release
+ *   lost its rows itself: it has no newer one, or is gone while that was there before.
+ */
+export function successor(
+  cells: ChangeCells,
+  leaves: readonly number[],
+): { readonly newest?: string; readonly leaves: readonly number[] } | undefined {
+  const { version, program } = releaseDimensions(cells);
+  const { codes } = cells.leaves;
+  const [first = 0] = leaves;
+  const same = codes.filter(
+    (own, at) => at !== version && leaves.every((leaf) => own[leaf] === own[first]),
+  );
+  const text = (leaf: number) => cells.values[version]![codes[version]![leaf]!] ?? "";
+  const order = (leaf: number) => compareVersions(text(leaf), text(first));
+  const all = Array.from(codes[version]!.keys()).filter((leaf) =>
+    same.every((own) => own[leaf] === own[first]),
+  );
+  const sums = (some: readonly number[]) => ({
+    was: sumOver(cells.before, some) * cells.ratio,
+    is: sumOver(cells.after, some),
+  });
+  const own = sums(leaves);
+  const newer = all.filter((leaf) => text(leaf) !== "" && order(leaf) > 0);
+  const came = sums(newer);
+  if (program < 0 || came.is === 0 || own.is >= own.was || came.is - came.was > own.was - own.is)
+    return undefined;
+  if (own.is <= GONE * own.was && came.was > MOVED * sums(all).was) return undefined;
+  const older = sums(all.filter((leaf) => text(leaf) !== "" && order(leaf) < 0));
+  const fell = ({ was, is }: Sums) => 1 - is / was;
+  if (older.was < LEAST_RUNS || fell(older) > ALONG * fell(own)) {
+    return { leaves: all.filter((leaf) => order(leaf) !== 0) };
+  }
+  const [newest] = [...leavesBy(codes[version]!, newer).values()].sort(
+    (a, b) => sums(b).is - sums(a).is,
+  );
+  return { newest: text(newest![0]!), leaves: newest! };
 }
 
 /** Users of a program who went from release to release. */
