@@ -10,7 +10,7 @@ import { sampleLab } from "./sample-lab.js";
 let sample: Awaited<ReturnType<typeof sampleLab>>;
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
 beforeAll(async () => {
-  sample = await sampleLab(2_000_000, new Date("2026-05-01T00:00:00Z"));
+  sample = await sampleLab(2_500_000, new Date("2026-05-01T00:00:00Z"));
   folder = await notebookFolder();
 });
 afterAll(async () => {
