@@ -91,7 +91,7 @@ export function rateCauses(
     for (const last of [false, true]) {
       noise = dispersion(given, s0 / n0, cuboids, columns, out);
       // Of the same rows, the element that names them best is the one with the greatest change by one noise.
-      if (spreads.length > 0) noise = noise.map(most);
+      if (spreads.length > 0) noise = noise.map((_, __, all) => Math.min(...all));
       const error = standardErrors(whole, most(), given.variation);
       const moved = spreads.length === 0 && Math.abs(error) >= MOVED ? excess : undefined;
       out.fill(0);

@@ -75,6 +75,31 @@ describe("releases", () => {
     );
   });
 
+  test("a release that brings no measurements is named in place of the one that its users left", () => {
+    const draw = seeded(13);
+    // Of users of app who went from 3.9.0 to 3.10.0 hardly a row came; 3.8.0 and others stay.
+    const sizes: [string, string, number, number][] = [
+      ["app", "3.8.0", 3_000, 3_000],
+      ["app", "3.9.0", 9_000, 4_000],
+      ["app", "3.10.0", 0, 120],
+      ...["cli", "desktop", "tv", "watch"].map((name): [string, string, number, number] => {
+        return [name, "1.0", 6_000, 6_000];
+      }),
+    ];
+    const rows = sizes.flatMap(([name, version, before, after]) =>
+      Array.from({ length: 40 }, (_, at): Row => {
+        const weight = (at + 1) / 20;
+        const values = [name, version, `C${at + 1}`];
+        return { values, before: draw.count(before * weight), after: draw.count(after * weight) };
+      }),
+    );
+    const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
+    expect(causes[0]?.where).toEqual({ software_name: "app", software_version: "3.10.0" });
+    expect(sentence).toContain(
+      "They are missing from 3.9.0: its users went to the newer release, or it lost them itself.",
+    );
+  });
+
   test("a release that loses rows in one country is found, though neither shows it", () => {
     let [first, exact] = [0, 0];
     for (let seed = 0; seed < 20; seed += 1) {
