@@ -90,8 +90,8 @@ export function rateCauses(
     // The noise is that of rows that no cause explains, known once causes are found.
     for (const last of [false, true]) {
       noise = dispersion(given, s0 / n0, cuboids, columns, out);
-      // Of the same rows, the element that names them best is the one with the greatest change by one noise.
-      if (spreads.length > 0) noise = noise.map((_, __, all) => Math.min(...all));
+      // Run sizes are compared by one noise: else a program is named in place of the release that nearly all its rows are of.
+      if (spreads.length > 0) noise = noise.fill(Math.min(...noise));
       const error = standardErrors(whole, most(), given.variation);
       const moved = spreads.length === 0 && Math.abs(error) >= MOVED ? excess : undefined;
       out.fill(0);

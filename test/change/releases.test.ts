@@ -32,6 +32,24 @@ function rollout(
   );
 }
 
+/** Versions of a program, as many a country before and after, beside four programs that stay; in 40 countries. */
+function besideOthers(
+  seed: number,
+  sizes: readonly (readonly [program: string, version: string, before: number, after: number])[],
+): Row[] {
+  const draw = seeded(seed);
+  const others = ["cli", "desktop", "tv", "watch"].map(
+    (name) => [name, "1.0", 6_000, 6_000] as const,
+  );
+  return [...sizes, ...others].flatMap(([name, version, before, after]) =>
+    Array.from({ length: 40 }, (_, at): Row => {
+      const weight = (at + 1) / 20;
+      const values = [name, version, `C${at + 1}`];
+      return { values, before: draw.count(before * weight), after: draw.count(after * weight) };
+    }),
+  );
+}
+
 describe("releases", () => {
   test("users who move in every program are no cause, and are told as a move", () => {
     let [quiet, told] = [0, 0];
@@ -49,23 +67,12 @@ describe("releases", () => {
   });
 
   test("a new release that loses rows is named by what was expected of it, as one that users stay with kept its rows", () => {
-    const draw = seeded(12);
     // Users of app go from 3.9.0 to 3.10.0, which keeps 40 % of their rows; 3.8.0 and others stay.
-    const sizes: [string, string, number, number][] = [
+    const rows = besideOthers(12, [
       ["app", "3.8.0", 3_000, 3_000],
       ["app", "3.9.0", 9_000, 2_000],
       ["app", "3.10.0", 0, 2_800],
-      ...["cli", "desktop", "tv", "watch"].map((name): [string, string, number, number] => {
-        return [name, "1.0", 6_000, 6_000];
-      }),
-    ];
-    const rows = sizes.flatMap(([name, version, before, after]) =>
-      Array.from({ length: 40 }, (_, at): Row => {
-        const weight = (at + 1) / 20;
-        const values = [name, version, `C${at + 1}`];
-        return { values, before: draw.count(before * weight), after: draw.count(after * weight) };
-      }),
-    );
+    ]);
     const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
     expect(causes.map(({ where }) => where)).toEqual([
       { software_name: "app", software_version: "3.10.0" },
@@ -76,23 +83,12 @@ describe("releases", () => {
   });
 
   test("a release that brings no measurements is named in place of the one that its users left", () => {
-    const draw = seeded(13);
     // Of users of app who went from 3.9.0 to 3.10.0 hardly a row came; 3.8.0 and others stay.
-    const sizes: [string, string, number, number][] = [
+    const rows = besideOthers(13, [
       ["app", "3.8.0", 3_000, 3_000],
       ["app", "3.9.0", 9_000, 4_000],
       ["app", "3.10.0", 0, 120],
-      ...["cli", "desktop", "tv", "watch"].map((name): [string, string, number, number] => {
-        return [name, "1.0", 6_000, 6_000];
-      }),
-    ];
-    const rows = sizes.flatMap(([name, version, before, after]) =>
-      Array.from({ length: 40 }, (_, at): Row => {
-        const weight = (at + 1) / 20;
-        const values = [name, version, `C${at + 1}`];
-        return { values, before: draw.count(before * weight), after: draw.count(after * weight) };
-      }),
-    );
+    ]);
     const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
     expect(causes[0]?.where).toEqual({ software_name: "app", software_version: "3.10.0" });
     expect(sentence).toContain(
