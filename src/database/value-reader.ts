@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { SocketAddress } from "node:net";
 import { enumNames, parseType, tupleElement } from "./column-type.js";
 import type { Value } from "../result/result.js";
@@ -40,11 +39,6 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
     case "Int64":
     case "UInt64":
       return (value) => (typeof value === "bigint" ? integer(value) : value);
-    case "Time64":
-      return (value) =>
-        typeof value === "number" || typeof value === "bigint"
-          ? timeText(BigInt(value), Number(parts[0]))
-          : value;
     case "Enum8":
     case "Enum16": {
       const names = enumNames(parts);
@@ -63,26 +57,26 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
   }
 }
 
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /** Types whose values are read by themselves. */
 const SCALARS: Readonly<Record<string, ReadValue>> = {
   DateTime: ofNumber((seconds) => new Date(seconds * 1000)),
   Date: ofNumber((days) => new Date(days * DAY)),
   Date32: ofNumber((days) => new Date(days * DAY)),
-  Time: ofNumber((seconds) => timeText(BigInt(seconds), 0)),
   IPv4: ofNumber(ipv4Text),
   IPv6: ofBytes(ipv6Text),
   UUID: ofBytes(uuidText),
-  String: ofBytes(textOfBytes),
+  String: ofBytes((bytes) => UTF8.decode(bytes)),
   // Without the zero bytes that fill it up, as ClickHouse's toString writes it.
   FixedString: (value) => {
-    const text = value instanceof Uint8Array ? textOfBytes(value) : value;
+    const text = value instanceof Uint8Array ? UTF8.decode(value) : value;
     return typeof text === "string" ? text.replace(/\0+$/, "") : text;
   },
   Int128: ofBytes((bytes) => wideInteger(bytes, true)),
   Int256: ofBytes((bytes) => wideInteger(bytes, true)),
   UInt128: ofBytes((bytes) => wideInteger(bytes, false)),
   UInt256: ofBytes((bytes) => wideInteger(bytes, false)),
-  BFloat16: ofBytes(bfloat16),
 };
 
 function ofNumber(read: (value: number) => Value): ReadValue {
@@ -146,36 +140,6 @@ function anyReader(integer: (value: bigint) => number | bigint): ReadValue {
   return read;
 }
 
-/** hh:mm:ss, more hours where there are more, and the decimals; Arrow counts s, ms, µs or ns. */
-function timeText(ticks: bigint, decimals: number): string {
-  const digits = 3 * Math.ceil(decimals / 3);
-  const scale = 10n ** BigInt(digits);
-  const size = ticks < 0n ? -ticks : ticks;
-  const seconds = size / scale;
-  const two = (value: bigint): string => String(value).padStart(2, "0");
-  const fraction = String(size % scale)
-    .padStart(digits, "0")
-    .slice(0, decimals);
-  return `${ticks < 0n ? "-" : ""}${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}${decimals > 0 ? `.${fraction}` : ""}`;
-}
-
-const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** Bytes as text; a byte that is of no UTF-8 character as `\\xff`, so that other texts stay others. */
-export function textOfBytes(bytes: Uint8Array): string {
-  if (isUtf8(bytes)) return UTF8.decode(bytes);
-  let text = "";
-  for (let at = 0; at < bytes.length;) {
-    const size = [1, 2, 3, 4].find((length) => isUtf8(bytes.subarray(at, at + length)));
-    text +=
-      size === undefined
-        ? `\\x${bytes[at]!.toString(16).padStart(2, "0")}`
-        : UTF8.decode(bytes.subarray(at, at + size));
-    at += size ?? 1;
-  }
-  return text;
-}
-
 /** A UUID's 16 bytes as text. */
 function uuidText(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
@@ -202,9 +166,4 @@ function wideInteger(bytes: Uint8Array, signed: boolean): bigint {
     value = (value << 64n) | view.getBigUint64(at, true);
   }
   return signed ? BigInt.asIntN(8 * bytes.length, value) : value;
-}
-
-/** A BFloat16: the upper half of a Float32, the lower byte first. */
-function bfloat16(bytes: Uint8Array): number {
-  return new DataView(Uint8Array.of(0, 0, bytes[0] ?? 0, bytes[1] ?? 0).buffer).getFloat32(0, true);
 }

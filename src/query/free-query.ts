@@ -34,6 +34,8 @@ const RANGE = new RegExp(`\\{range(?::\\s*(?:(${NAME})\\.)?(${NAME})\\s*)?\\}`, 
 /** Milliseconds for which a question isn't learned again, and for which its tables are taken to be the same. */
 const REMEMBERED = 60_000;
 const TRUSTED = 1_000;
+/** Types whose values arrive as bare numbers and bytes. */
+const UNREAD = /(?:^|[ (,])(?:Time(?:64)?|BFloat16)(?:$|[(),])/;
 /** Questions that are remembered. */
 const MOST_REMEMBERED = 100;
 /** Errors of a table whose columns are others now. */
@@ -143,6 +145,11 @@ async function learn(question: Asked): Promise<Learned> {
     if (name === "__proto__") {
       throw new ProbelabError(
         `Can't take a column named ${name}, which means something else in JavaScript: name it otherwise with AS.`,
+      );
+    }
+    if (UNREAD.test(type)) {
+      throw new ProbelabError(
+        `Can't read the column ${name}, a ${type}: give it as text, toString(${name}), or as a number.`,
       );
     }
     if (types.has(name)) {

@@ -57,14 +57,6 @@ describe("the values of lab.query", () => {
     "CAST('it\\'s\\n\\\\n' AS Enum8('it\\'s\\n\\\\n' = -1, 'b, (c' = 2))",
     "anyLastSimpleState(CAST('b' AS Enum16('a' = 1, 'b' = 300)))",
     `anyLastSimpleState(${UUID})`,
-    "CAST('-01:02:03' AS Time)",
-    "CAST('999:59:59' AS Time)",
-    "CAST('12:00:00' AS Time64(0))",
-    "CAST('12:00:00.5' AS Time64(1))",
-    "CAST('-99:00:00.12345' AS Time64(5))",
-    "CAST('-00:00:00.250' AS Time64(3))",
-    "CAST('12:00:00.123456' AS Time64(6))",
-    "CAST('12:00:00.123456789' AS Time64(9))",
     ...["Int128", "UInt128", "Int256", "UInt256"].flatMap((type) =>
       ["0", "7", "18446744073709551616", ...(type.startsWith("U") ? [] : ["-1"])].map(
         (number) => `to${type}('${number}')`,
@@ -76,7 +68,6 @@ describe("the values of lab.query", () => {
     "toUInt64('18446744073709551615')",
     "toUInt64(9007199254740991)",
     "toUInt64(9007199254740993)",
-    "CAST(1.5 AS BFloat16)",
     "toIntervalDay(3)",
     "toDecimal32('-1.25', 2)",
     "toDecimal64('123456789.375', 3)",
@@ -102,7 +93,6 @@ describe("the values of lab.query", () => {
     "CAST(['a', NULL] AS Array(LowCardinality(Nullable(String))))",
     "[toUInt64(18446744073709551615), 1]",
     "[toInt128(-5)]",
-    "[CAST('12:00:00' AS Time)]",
     `tuple(1, ${UUID})`,
     `CAST((1, ${UUID}) AS Tuple(number UInt8, \`an id, (quoted\` Nullable(UUID)))`,
     "tuple(toDateTime('2026-05-01 00:00:00', 'UTC'), [toUInt128(1)])",
@@ -133,16 +123,12 @@ describe("the values of lab.query", () => {
     }
   });
 
-  it("texts that are no UTF-8 are told apart, each wrong byte as \\xff", async () => {
-    const bytes = "unhex(['61ff', '61fe', 'e282', 'e282ac80', 'c3', 'a9', 'efbbbfff'][number + 1])";
-    const texts = ["a\\xff", "a\\xfe", "\\xe2\\x82", "€\\x80", "\\xc3", "\\xa9", "\ufeff\\xff"];
-    const forms = `${bytes} AS plain, toLowCardinality(plain) AS code, toNullable(plain) AS maybe, [plain] AS list, toFixedString(plain, 8) AS fixed`;
-    const result = await query(forms, "numbers(7)");
-    for (const name of ["plain", "code", "maybe", "fixed"]) {
-      expect(result.column(name), name).toEqual(texts);
-    }
-    expect(result.column("list").flat()).toEqual(texts);
-  });
+  it.each(["CAST('-01:02:03' AS Time)", "[CAST(1 AS Time64(3))]", "CAST(1.5 AS BFloat16)"])(
+    "%s is refused",
+    async (value) => {
+      await expect(query(`${value} AS v`)).rejects.toThrow("give it as text, toString(v)");
+    },
+  );
 
   it("integers of 64 bits are bigint throughout a column where one is beyond 2^53", async () => {
     const rows = "arrayJoin([9007199254740991, 9007199254740992])";
@@ -163,8 +149,6 @@ describe("the values of lab.query", () => {
       "toInt128(7)": "number",
       "toUInt256(7)": "number",
       "toIntervalDay(3)": "number",
-      "CAST(1.5 AS BFloat16)": "number",
-      "CAST('12:00:00' AS Time)": "text",
       "maxSimpleState(toDateTime('2026-05-01 00:00:00', 'UTC'))": "time",
       "maxSimpleState(number)": "number",
       "[toDateTime('2026-05-01 00:00:00', 'UTC')]": "text",
