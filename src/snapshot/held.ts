@@ -9,7 +9,7 @@ import type { Where } from "../query/where.js";
 /** What a snapshot is of: the same for every taking. */
 export interface Subject {
   /** The layout of the snapshot's tables; another one can't be read. */
-  readonly layout: 3;
+  readonly layout: 4;
   /** The database, without credentials, and the table in it. */
   readonly source: string;
   readonly table: string;
@@ -54,7 +54,7 @@ export function tablesOf(name: string) {
     /** All pieces that were read, a partition for each day; the days that are being read. */
     pieces: of("pieces"),
     staged: of("staged"),
-    /** What questions read, made anew by each taking: hourly counts, and the runs. */
+    /** What questions read, made anew by each taking: hourly counts, and the pieces of runs. */
     hours: (edition: number) => of(`e${edition}_hours`),
     runs: (edition: number) => of(`e${edition}_runs`),
   };
@@ -84,7 +84,7 @@ export async function readAbout(ask: AskRows, name: string): Promise<Subject | H
   );
   if (row === undefined) return undefined;
   const about = fromTaggedJson(row.about) as Subject | Held;
-  if (about.layout === 3) return about;
+  if (about.layout === 4) return about;
   throw new ProbelabError(
     `Can't read the snapshot ${name}: another version of probelab took it. Take it again under another name.`,
   );

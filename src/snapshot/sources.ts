@@ -56,7 +56,7 @@ function countedSource(
   };
 }
 
-/** Runs: those that are held whole as they are, the others made of their pieces. */
+/** Runs: those of one piece as they are, the others made of their pieces. */
 function heldRunSource(
   name: string,
   held: Held,

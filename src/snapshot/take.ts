@@ -83,7 +83,7 @@ async function subjectOf(taking: Taking): Promise<Subject> {
   );
   const types = new Map(described.map(({ name, type }) => [name, type]));
   return {
-    layout: 3,
+    layout: 4,
     source: database.source,
     table: table.name,
     where,
@@ -248,14 +248,9 @@ async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Pr
   );
 }
 
-/** Pieces that are grouped at once: their runs are in memory. */
-const SLICE = 4_000_000;
-const MEMORY = 2 ** 31;
-
 /**
- * Makes the tables that questions read out of the pieces: hourly counts, and the runs. A run is one
- * row (`_whole`) where it is the same whatever the question; the others (their measurements differ in a
- * dimension, or they last longer than what is read beyond a range, or they have no report) stay in pieces.
+ * Makes the tables that questions read out of the pieces: hourly counts, and the pieces as they are now.
+ * Most runs are one piece (`_whole`), which needs no grouping.
  */
 async function buildTables(
   { name, writer, table, signal }: Taking,
@@ -265,7 +260,7 @@ async function buildTables(
   const edition = randomInt(1, 2 ** 32);
   const { pieces, hours: hoursOf, runs: runsOf } = tablesOf(name);
   const [hours, runs] = [hoursOf(edition), runsOf(edition)];
-  const settings = { max_memory_usage: MEMORY, ...SETTINGS };
+  const settings = { ...SETTINGS, max_bytes_before_external_group_by: 2 ** 30 };
   const write = (text: string) => writer.command(text, { settings, ...(signal && { signal }) });
   const by = subject.dimensions.map(([dimension]) => columnOf(dimension));
   const time = timeColumn("_began", subject.time.type, subject.time.form);
@@ -274,35 +269,14 @@ async function buildTables(
   await write(
     `CREATE TABLE ${hours} ENGINE = MergeTree ORDER BY _hour AS SELECT ${keys}, sum(_n) AS _n, min(${instant("_began")}) AS _earliest, max(${instant("_ended")}) AS _latest FROM ${pieces} GROUP BY ${keys}`,
   );
-  const columns = columnsOf(subject, ["_whole UInt8", "_run UInt128", "_no_report UInt8"]);
-  await write(`CREATE TABLE ${runs} (${columns}) ENGINE = MergeTree ORDER BY (_whole, _hour)`);
-  // A hash of null is null.
-  const values = subject.dimensions.map(([dimension, type]) => {
-    const column = columnOf(dimension);
-    return /Nullable\(/.test(type) ? `isNull(${column}), assumeNotNull(${column})` : column;
-  });
-  const kind = `cityHash64(${["0", ...values].join(", ")})`;
-  const isOdd = `(max(_no_report) OR min(${kind}) != max(${kind}) OR ${time.seconds("min(_began)", "max(_ended)")} > ${RUN_MARGIN / 1000})`;
-  const [all] = await writer.rows<{ n: number }>(`SELECT count() AS n FROM ${pieces}`);
-  const slices = Math.ceil(Number(all?.n ?? 0) / SLICE);
-  for (let slice = 0; slice < slices; slice++) {
-    const part = `${pieces} WHERE _run % ${slices} = ${slice}`;
-    const whole = [
-      "min(_hour), 1, 0, 0, min(_began), max(_ended), sum(_n)",
-      ...by.map((name) => `any(${name})`),
-    ];
-    const odd = ["_hour, 0, _run, _no_report, _began, _ended, _n", ...by];
-    await write(
-      `INSERT INTO ${runs} SELECT ${whole.join(", ")} FROM ${part} GROUP BY _run HAVING NOT ${isOdd}`,
-    );
-    await write(
-      `INSERT INTO ${runs} SELECT ${odd.join(", ")} FROM ${part} AND _run IN (SELECT _run FROM ${part} GROUP BY _run HAVING ${isOdd})`,
-    );
-  }
+  await write(
+    `CREATE TABLE ${runs} ENGINE = MergeTree ORDER BY (_whole, _hour) AS
+SELECT *, toUInt8(NOT _no_report AND _run NOT IN (SELECT _run FROM ${pieces} GROUP BY _run HAVING count() > 1)) AS _whole FROM ${pieces}`,
+  );
   const inside = `_hour >= ${start / 1000} AND _hour < ${end / 1000}`;
   const [sizes] = await writer.rows<Record<"measurements" | "runs" | "none", number>>(
-    `SELECT (SELECT sum(_n) FROM ${hours} WHERE ${inside}) AS measurements, countIf(_no_report) AS none,
-  countIf(_whole AND ${inside}) + uniqExactIf(_run, NOT _whole AND NOT _no_report AND ${inside}) AS runs FROM ${runs}`,
+    `SELECT sumIf(_n, ${inside}) AS measurements, countIf(_no_report) AS none,
+  (SELECT count() FROM (SELECT min(_hour) AS _hour FROM ${runs} WHERE NOT _no_report GROUP BY _run HAVING ${inside})) AS runs FROM ${runs}`,
   );
   return {
     ...subject,
