@@ -1,4 +1,4 @@
-import { counted } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import type { Database } from "../database/database.js";
 import { parseReportId } from "../measurements/report-id.js";
 import { tableBounds } from "../query/source.js";
@@ -86,7 +86,7 @@ ORDER BY _t, _report`;
   const nothing = `${stored.name} holds no measurement from ${formatRange(near)}.`;
   const none = `No line from ${formatRange(range)} has a known form of a submitted report, so nothing can be said of what is stored. ${stored.name} holds measurements of ${counted(stored.reports.size, "report")} from ${formatRange(near)}. Give the pattern of your lines in tables.logs.forms.submission.`;
   const found = [
-    `Of ${counted(rows.length, "submitted report")}: ${counts.map(([finding, count]) => `${count} ${finding}`).join(", ")}.`,
+    `Of ${counted(rows.length, "submitted report")}: ${counts.map(([finding, count]) => `${grouped(count)} ${finding}`).join(", ")}.`,
     ...(unknown === 0 ? [] : [`${counted(unknown, "line")} without a status count as accepted.`]),
     `Stored measurements are read from 24 hours before the range (${measurements.source}).`,
     ...(stored.reports.size > 0 ? [] : [nothing]),

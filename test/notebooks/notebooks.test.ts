@@ -100,7 +100,7 @@ it("logs.ipynb finds the planted burst: the program, its beginning, how long it 
     /^(\w+) logs (\d+) errors a minute for (\d+) minutes/.exec(changes) ?? [];
   const texts = await sample.run("logs");
   const finding = texts.find((text) => text.includes("messages in")) ?? "";
-  const found = /(\w[\w-]*): (\d+) messages in (\d+) minutes from (\S+) on.*most say "(.*)"/.exec(
+  const found = /(\w[\w-]*): (\d+) messages in (\d+) minutes from (\S+) on.*most common: "(.*)"\. Searched/.exec(
     finding,
   );
   expect(found?.[1], finding).toBe(program);
@@ -118,16 +118,17 @@ it("incoming-measurements.ipynb finds the reports that were accepted and are not
   const [, minutes = "", lost = ""] =
     /for (\d+) minutes; (\d+) reports accepted and not stored/.exec(changes) ?? [];
   const texts = await sample.run("incoming-measurements");
-  const finding = texts.find((text) => text.includes("accepted reports")) ?? "";
-  const found =
-    /(\d+) of (\d+) accepted reports are not stored, submitted from (\S+) to (\S+); (\d+) are/.exec(
-      finding,
-    );
-  expect(found?.[1], finding).toBe(lost);
-  expect(Number(found?.[2])).toBeGreaterThan(500);
-  expect(Date.parse(found?.[3] ?? "")).toBeGreaterThanOrEqual(begins);
-  expect(Date.parse(found?.[4] ?? "")).toBeLessThan(begins + (Number(minutes) + 1) * 60_000);
-  expect(found?.[5]).toBe("0");
+  const finding = texts.find((text) => text.includes("submitted reports")) ?? "";
+  const [, all = "", ...found] = /Of ([\d,]+) submitted reports: (\d+) missing, ([\d,]+) stored\./.exec(finding) ?? [];
+  const [total, missing, stored] = [all, ...found].map((count) => Number(count.replace(",", "")));
+  expect(missing, finding).toBe(Number(lost));
+  expect(total).toBeGreaterThan(500);
+  expect(stored).toBe(total! - missing!);
+  const table = texts.find((text) => text.includes("Report ID")) ?? "";
+  const times = [...table.matchAll(/^\| (\S+ \S+) \| .* \| missing \|/gm)].map(([, time]) => Date.parse(`${time}Z`));
+  expect(times).toHaveLength(missing!);
+  expect(times[0]).toBeGreaterThanOrEqual(begins);
+  expect(times.at(-1)).toBeLessThan(begins + (Number(minutes) + 1) * 60_000);
 }, 300_000);
 
 it("test-helpers.ipynb finds the helper that fails more and the hasty rotation", async () => {
