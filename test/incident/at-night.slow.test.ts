@@ -23,6 +23,7 @@ test("docs/at-night.md: its commands lead from an alert to a postmortem that lac
     await fillSample(writer, { rows: 200_000 });
   }
   const posts: string[] = [];
+  let printed = "";
   const chat = createServer((request, response) => {
     request.on("data", (part: Buffer) => posts.push(part.toString()));
     request.on("end", () => response.end("ok"));
@@ -46,6 +47,7 @@ test("docs/at-night.md: its commands lead from an alert to a postmortem that lac
     });
     expect(/Can't .*/.exec(stderr)?.[0]).toBeUndefined();
     expect(stdout).toContain("The postmortem is as it was saved.");
+    printed = stdout.replace(/\s+/g, " ");
   } finally {
     chat.close();
   }
@@ -53,7 +55,11 @@ test("docs/at-night.md: its commands lead from an alert to a postmortem that lac
   const [name = ""] = readdirSync(join(home.path, "incidents"));
   const folder = join(home.path, "incidents", name);
   const { draft, figures } = await postmortem.open(folder);
+  // What drop, explain and release printed, then logs.
   expect(draft.findings).toHaveLength(4);
+  for (const { text: found } of draft.findings.slice(0, 3)) {
+    expect(printed).toContain(found.replace(/\s+/g, " ").split(/(?<=\.) /)[0]);
+  }
   expect(figures.length).toBeGreaterThan(1);
   const written = read(folder, "postmortem/postmortem.md");
   expect(written).toMatch(/- \[x\] Postmortem: done/);
