@@ -14,6 +14,8 @@ export default defineConfig({
     env: { TZ: "America/New_York" },
     testTimeout: 240_000,
     hookTimeout: 300_000,
+    // Loading Vega, Arquero and zod anew for each file took a third of the time.
+    isolate: false,
     projects: [
       {
         extends: true,
@@ -21,8 +23,6 @@ export default defineConfig({
           name: "quick",
           include: ["test/**/*.test.ts"],
           exclude: SLOW,
-          // Loading Vega, Arquero and zod anew for each file took a third of the time.
-          isolate: false,
           maxWorkers: 2,
           globalSetup: ["test/support/engine.ts"],
         },

@@ -12,7 +12,10 @@ beforeAll(async () => {
   vi.stubEnv("GNUPGHOME", team.at("ann"));
   vi.stubEnv("PROBELAB_CREDENTIALS", team.at("team.gpg"));
 });
-afterAll(() => team?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await team?.[Symbol.asyncDispose]();
+});
 
 it.skipIf(!hasGpg)("a credential that a notebook read shows in none of its outputs", async () => {
   const folder = await notebookFolder();

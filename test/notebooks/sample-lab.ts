@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { fillSample } from "../../src/sample/fill.js";
+import { notebookFolder, readCells, runCells } from "../notebook/notebook-fixture.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 /** What is planted, as the table `sample_truth` tells it. */
@@ -13,6 +14,9 @@ export interface Truth {
   readonly begins: number;
   readonly changes: string;
 }
+
+const packaged = (name: string) =>
+  fileURLToPath(new URL(`../../notebooks/${name}.ipynb`, import.meta.url));
 
 /** A sample of the service in a directory of its own, and its notebooks run on it. */
 export async function sampleLab(rows: number, end?: Date) {
@@ -34,8 +38,7 @@ export async function sampleLab(rows: number, end?: Date) {
     },
     /** Executes a notebook of the package. @returns the plain text of each output, printed lines too */
     async run(name: string) {
-      const path = fileURLToPath(new URL(`../../notebooks/${name}.ipynb`, import.meta.url));
-      const outcome = await runNotebook(path, { out: join(directory.path, "out") });
+      const outcome = await runNotebook(packaged(name), { out: join(directory.path, "out") });
       expect(outcome.message, name).toBeUndefined();
       expect(outcome.status, name).toBe("ok");
       const notebook = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
@@ -45,6 +48,23 @@ export async function sampleLab(rows: number, end?: Date) {
       return outputs.map(({ text, data }) =>
         [data?.["text/plain"] ?? text ?? ""].flat().join(""),
       );
+    },
+    /** Executes notebooks of the package as one, which takes a start for all. @returns what each showed */
+    async runAsOne<Name extends string>(names: readonly Name[]): Promise<Record<Name, string>> {
+      const folder = await notebookFolder();
+      try {
+        const codes: string[][] = [];
+        for (const name of names) {
+          const cells = await readCells(packaged(name));
+          codes.push(cells.flatMap((cell) => (cell.cell_type === "code" ? cell.source.join("") : [])));
+        }
+        const { outcome, outputs } = await runCells(folder.path, codes.flat());
+        expect(outcome.message).toBeUndefined();
+        const shown = codes.map((each) => outputs.splice(0, each.length).flat().join("\n"));
+        return Object.fromEntries(names.map((name, at) => [name, shown[at]])) as Record<Name, string>;
+      } finally {
+        await folder.remove();
+      }
     },
     async [Symbol.asyncDispose]() {
       if (before === undefined) delete process.env["PROBELAB_MEASUREMENTS"];
