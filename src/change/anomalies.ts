@@ -157,7 +157,7 @@ export async function anomalies(
     const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
     const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
     const first = Math.max(0, began) + span.learned;
-    const after: Judged["after"] = (alarm) => recoveryOf(flows, values, alarm, model.floor);
+    const after: Judged["after"] = (alarm) => recoveryOf(flows, values, alarm);
     const { usual, next, limit, least, alarmed } = watchFlow(clock.read(values), season, model);
     const back = <Value>(of: readonly Value[]) => values.map((_, at) => of[clock.places[at]!]!);
     const expected = { usual: back(usual), next: back(next) };
@@ -178,12 +178,11 @@ export function recoveryOf(
   flows: Flows,
   values: readonly (number | null)[],
   drop: { readonly from: number; readonly to: number },
-  floor = 1,
 ): Recovery {
   const { places, read } = clockOf(flows);
   const known = read(values).map((value) => value ?? 0);
   const [from, to] = [places[drop.from]!, places[drop.to - 1]! + 1];
-  return recovery(known, { from, to }, seasonOf(usualLength(flows.time.every))!, floor);
+  return recovery(known, { from, to }, seasonOf(usualLength(flows.time.every))!);
 }
 
 /** A series on the clock of its zone: an hour that it skips is as the one before, one that it repeats counts once. */

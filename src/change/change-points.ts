@@ -221,7 +221,7 @@ function sentenceOf(found: readonly Found[], judged: readonly Judged[], flows: F
   if (best === undefined) {
     const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;
     const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
-    return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)}. ${trendText(judged, flows)}${unseenText(judged, measure)}.`;
+    return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)}. ${trendText(judged, measure)}${unseenText(judged, measure)}.`;
   }
   const changed = new Set(found.map(({ series }) => series)).size;
   const more = others
@@ -243,21 +243,15 @@ function sentenceOf(found: readonly Found[], judged: readonly Judged[], flows: F
   return `${each}${of} ${changeText(best, flows)}.${tail}`;
 }
 
-/** That a series without a change rose or fell all the same: evenly, or perhaps at once. */
-function trendText(judged: readonly Judged[], flows: Flows): string {
-  const { measure } = flows;
+/** Says that a series without a change rose or fell all the same. */
+function trendText(judged: readonly Judged[], measure: MeasureColumn): string {
   const trends = judged.flatMap(({ series, trend }) => (trend ? { ...trend, series } : []));
   const [most] = trends.toSorted((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from));
   if (most === undefined) return "";
-  const { from, to, cut, series } = most;
-  const verb = to < from ? "fell" : "rose";
-  const name = judged.length === 1 ? "It" : series.name;
-  const others =
-    trends.length > 1 ? `, the most of ${trends.length} series that rose or fell so` : "";
-  const [before, after] = [short(from, measure), short(to, measure)];
-  if (cut === null) return `${name} ${verb} evenly from ${before} to ${after}${others}. `;
-  const when = timeText(+startOf(flows, cut), flows);
-  return `${name} ${verb} from ${before} before ${when} to ${after} from then on; these values don't show whether at once or evenly${others}. `;
+  const { from, to, series } = most;
+  const through = judged.length === 1 ? "them" : series.name;
+  const others = trends.length > 1 ? `, the most of ${trends.length} series with a trend` : "";
+  return `A straight line through ${through} ${to < from ? "falls" : "rises"} from ${short(from, measure)} to ${short(to, measure)}${others}: evenly or at once, these values don't show. `;
 }
 
 /** Which change would have been found. */

@@ -19,6 +19,7 @@ import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { mixText } from "./explain-rate.js";
+import { CERTAIN, USUAL } from "./thresholds.js";
 import { changeText, periodText, signedPercent, valueText } from "./words.js";
 
 /** What `compare` takes. */
@@ -42,7 +43,7 @@ export interface CompareOptions {
 export interface MovedValue {
   readonly dimension: string;
   readonly value: string | null;
-  /** The measure over its rows; null where there are none to tell it of. */
+  /** The measure over its rows; null where there are none. */
   readonly before: number | null;
   readonly after: number | null;
   readonly change: number | null;
@@ -67,14 +68,10 @@ export interface RangeComparison extends Finding {
 
 const OPTIONS = ["measure", "now", "before", "dimensions", "where", "top", "signal"];
 const ACTION = "compare two ranges";
-/** Standard errors beyond which one of many values stands out. */
-const STANDS_OUT = 4;
-/** A value that moved by less than this beyond the whole is as usual. */
-const USUAL = 0.05;
 
 /**
  * The first look: how much each value of each dimension moved against the same hours of the week
- * before, in a scan of each range. What is behind it tells `explain`.
+ * before, in a scan of each range. `explain` says what is behind it.
  *
  * Intervals of counts are of the noise that the cells of the two ranges show (overdispersed), of
  * shares Newcombe's.
@@ -192,7 +189,7 @@ type Judge = (
 
 /** Whether both the change and what is beyond the whole are more than chance and than is usual. */
 function standsOut(moved: readonly number[], error: number, usual: number): boolean {
-  return moved.every((by) => Math.abs(by) > STANDS_OUT * error && Math.abs(by) > USUAL * usual);
+  return moved.every((by) => Math.abs(by) > CERTAIN * error && Math.abs(by) > USUAL * usual);
 }
 
 function flowJudge(cells: ChangeCells): Judge {

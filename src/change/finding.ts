@@ -53,12 +53,12 @@ export function changeColumns(
 
 /** The origin of a table that several answers, at least one, were put together to. */
 export function originOfAll(
-  answers: readonly Result<object>[],
+  origins: readonly Omit<Origin, "columns" | "reductions" | "notes">[],
   columns: ResultColumns,
   notes: readonly string[],
 ): Origin {
-  const origins = answers.map(({ origin }) => origin);
-  const sum = (of: (origin: Origin) => number) => origins.reduce((n, origin) => n + of(origin), 0);
+  const sum = (of: (origin: (typeof origins)[number]) => number) =>
+    origins.reduce((n, origin) => n + of(origin), 0);
   return {
     ...origins.at(-1)!,
     sql: [...new Set(origins.map(({ sql }) => sql))].join("\n\n-- and:\n"),

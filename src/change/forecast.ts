@@ -276,12 +276,11 @@ function leastDrop(expected: number, spread: number, limit: number, floor: numbe
   return 2;
 }
 
-/** Whether what dropped is back. */
+/** What came since a drop. */
 export interface Recovery {
   /**
-   * `recovered`: the latest buckets lie within the interval of what earlier weeks lead one to expect, and
-   * at most a third of the drop can be left; `below`: they lie below it, the newest nearer to the
-   * loss than to the expectation; `unsure`: the buckets since the alarm show neither.
+   * `recovered`: half of what was surely lost can't be missing any more; `below`: less came than chance explains, and
+   * it is nearer to the drop than to what is usual; `unsure`: the buckets since the alarm show neither.
    */
   readonly state: "recovered" | "below" | "unsure";
   /** The latest buckets against what was expected of them, as a share; null where nothing is expected. */
@@ -299,106 +298,57 @@ export const UNSURE: Recovery = {
   usual: [-1, Infinity],
 };
 
-/** Of the errors of past windows; on either side. */
-const LEVEL = 0.025;
-/** Buckets of the latest windows; so many of them in a row below the interval are no chance. */
-const WINDOWS = [1, 2, 3, 6, 12, 24, 48, 96];
-const LASTING = 4;
-/** Fewer windows of the past give no quantile: three times the range of their errors stands for it. */
-const FEWEST_WINDOWS = 30;
-const FEWEST_ERRORS = 8;
-/** Of a complete stop, whose logarithm has no bound. */
-const MOST_LOSS = 0.95;
+/** Buckets of the windows up to the newest one: the shortest that decides does, longer ones that agree are named. */
+const WINDOWS = [1, 2, 4, 12, 48];
+/** Standard deviations that hold 95 of 100 values, where five to eight weeks are known (Student's t). */
+const CHANCE = 2.4;
+/** Weeks before a drop that say how a window scatters: no fewer, and no more. */
+const FEWEST_WEEKS = 4;
 
 /**
- * Judges whether values are back after a drop. A window of buckets is compared with the usual values
- * at the level of the week before the drop: nothing from after its beginning enters, so a loss that
- * goes on can't become what is usual. The interval comes from the errors of the same forecast, as far
- * ahead, of windows before the drop.
+ * Compares the newest buckets with the same hours of the weeks before a drop, each as a part of a whole
+ * week as long before it. Nothing from after the drop's beginning enters what is expected, so a loss
+ * that goes on can't become what is usual.
  *
- * @param values without a gap.
  * @param drop the first alarmed bucket and the one after the last, as places.
- * @param floor is added before the logarithm, as `watchFlow` does.
  */
 export function recovery(
   values: readonly number[],
   drop: { readonly from: number; readonly to: number },
   season: Season,
-  floor: number,
 ): Recovery {
   const week = Math.max(7, season.week);
-  const before = values.slice(0, drop.from).map((value) => Math.log(value + floor));
-  const past = usualValues(before, season).map((log) => Math.max(0, Math.exp(log) - floor));
-  // From the drop on, what the week before it was expected to hold.
-  const usual = values.map(
-    (_, at) => past[at < drop.from ? at : drop.from - week + ((at - drop.from) % week)]!,
-  );
-  const [came, expected] = [values, usual].map((some) => {
-    const sums = [0];
-    for (const value of some) sums.push(sums.at(-1)! + value);
-    return (from: number, to: number) => sums[to]! - sums[from]!;
-  });
-  const ratio = (from: number, to: number) =>
-    Math.log((came!(from, to) + floor) / (expected!(from, to) + floor));
-  /** The logarithm of what came in a window over what was expected of it by buckets before `known`. */
-  const error = (at: number, length: number, known: number) =>
-    ratio(at, at + length) - ratio(known - week, known);
-  /** The interval of that error by chance, for a window that ends so long after what is known. */
-  const interval = (length: number, away: number): readonly [low: number, high: number] => {
-    const errors: number[] = [];
-    // What is usual in the first weeks is known from too little.
-    for (let at = drop.from - length; at + length - away >= 3 * week; at--) {
-      errors.push(error(at, length, at + length - away));
-    }
-    if (errors.length < FEWEST_ERRORS) return [-Infinity, Infinity];
-    errors.sort((a, b) => a - b);
-    const low = Math.floor(LEVEL * errors.length);
-    const [least, most] = [errors[low]!, errors[errors.length - 1 - low]!];
-    const spare = errors.length < FEWEST_WINDOWS ? most - least : 0;
-    return [least - spare, most + spare];
+  const sum = (to: number, length: number) =>
+    values.slice(to - length, to).reduce((all, value) => all + value, 0);
+  /** The change of a window, and how large it is by chance. */
+  const judge = (end: number, length: number) => {
+    const part = (weeks: number) =>
+      sum(end - weeks * week, length) / sum(drop.from - weeks * week, week);
+    const first = Math.ceil((end - drop.from) / week);
+    const many = Math.min(WEEKS, Math.floor(drop.from / week) - first);
+    const parts = Array.from({ length: Math.max(0, many) }, (_, k) => part(first + k));
+    const usual = median(parts);
+    if (parts.length < FEWEST_WEEKS || !(usual > 0 && usual < Infinity)) return undefined;
+    const squares = parts.reduce((all, each) => all + (each / usual - 1) ** 2, 0);
+    return {
+      change: part(0) / usual - 1,
+      chance: CHANCE * Math.sqrt(squares / (parts.length - 1)),
+    };
   };
-  // What had no rows before the drop, such as a release that came with it, has no usual level.
-  if (drop.from < 4 * week || came!(drop.from - week, drop.from) === 0) return UNSURE;
-  const length = drop.to - drop.from;
-  const lost = error(drop.from, length, drop.from);
-  const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
+  const lost = judge(drop.to, drop.to - drop.from);
+  const loss = lost?.change ?? 0;
   // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
-  const surely = Math.min(0, loss - Math.min(0, interval(length, length)[0]));
-  const windows = WINDOWS.filter((buckets) => values.length - buckets >= drop.to).map((buckets) => {
-    const found = error(values.length - buckets, buckets, drop.from);
-    const [low, high] = interval(buckets, values.length - drop.from);
-    const isBelow = found < low && found < 0;
-    // A single bucket may be back by chance.
-    const isBack = !isBelow && buckets > 1 && found - high >= surely / 3;
-    return { buckets, found, low, high, isBelow, isBack };
-  });
-  /** A state, with the longest window up to which it holds. */
-  const stated = (
-    state: Recovery["state"],
-    at: number,
-    holds: (at: number) => boolean,
-  ): Recovery => {
-    let last = at;
-    while (last + 1 < windows.length && holds(last + 1)) last++;
-    const window = windows[last];
-    if (window === undefined) return { ...UNSURE, state };
-    const usual = [Math.expm1(window.low), Math.expm1(window.high)] as const;
-    return { state, change: Math.expm1(window.found), buckets: window.buckets, usual };
-  };
-  const first = windows.findIndex(({ isBelow, isBack }) => isBelow || isBack);
-  if (first < 0) return stated("unsure", 0, () => true);
-  const isBelow = (at: number) => windows[at]!.isBelow;
-  if (!isBelow(first)) {
-    return stated(
-      "recovered",
-      first,
-      (at) => !isBelow(at) && windows[at]!.found <= windows[at]!.high,
-    );
+  const surely = Math.min(0, loss + (lost?.chance ?? 0));
+  let latest = UNSURE;
+  for (const buckets of WINDOWS.filter((buckets) => values.length - buckets >= drop.to)) {
+    const { change = NaN, chance = NaN } = judge(values.length, buckets) ?? {};
+    if (!(loss < 0) || !Number.isFinite(change)) break;
+    // A single bucket isn't back yet, and must be low beyond doubt.
+    const isBack = buckets > 1 && change > Math.max(-chance, surely / 2 + chance);
+    const isBelow = change < Math.min(buckets > 1 ? -chance : -1.25 * chance, loss / 2);
+    const state = isBack ? "recovered" : isBelow ? "below" : "unsure";
+    if (latest.state !== "unsure" && latest.state !== state) break;
+    latest = { state, change, buckets, usual: [-chance, chance] };
   }
-  // The last alarmed bucket may lie before the drop's end: a longer window then holds lost ones, and
-  // says nothing of the newest, unless it is nearer to the loss than to the expectation, or all are below.
-  const isLow =
-    windows[0]!.found < loss / 2 ||
-    (windows.length >= LASTING && windows.slice(0, LASTING).every((_, at) => isBelow(at)));
-  return isLow ? stated("below", first, isBelow) : stated("unsure", first, () => false);
+  return latest;
 }

@@ -16,6 +16,7 @@ import { formatInstant } from "../time/time-zone.js";
 import { DAY, HOUR, MINUTE, WEEK } from "../time/span.js";
 import { weekBefore } from "./compare.js";
 import { originOfAll, type Finding } from "./finding.js";
+import { CERTAIN, USUAL } from "./thresholds.js";
 import { percent, signedPercent } from "./words.js";
 
 /** What `lab.funnel` takes. */
@@ -52,10 +53,7 @@ const CULPRITS = {
 };
 type Step = keyof typeof CULPRITS;
 const STEPS = Object.keys(CULPRITS) as Step[];
-/** A smaller loss, or one within so many standard errors, is none. */
-const LEAST_LOSS = 0.05;
-const ERRORS = 4;
-/** Where not even this would show, nothing is told. */
+/** Where not even this loss would show, the funnel can't tell. */
 const NOTHING_SHOWS = 0.95;
 
 /**
@@ -94,19 +92,18 @@ export async function funnel(
     const passed = share(n, whole.now);
     const usual = share(m, whole.before);
     const change = passed === null || usual === null || usual === 0 ? null : passed / usual - 1;
-    const isPart = ["submit", "accepted"].includes(from?.step ?? "");
-    const counts = { n: n ?? 0, m: m ?? 0, now: whole.now ?? 0, before: whole.before ?? 0 };
+    const expected = ((m ?? 0) * (whole.now ?? 0)) / Math.max(1, whole.before ?? 0);
     const row = { step, now: n, before: m, passed, passed_before: usual, change };
-    rows.push({ ...row, ...lossOf(counts, isPart) });
+    rows.push({ ...row, ...lossOf(n ?? 0, expected, m ?? 0) });
   }
-  const untold = [...new Set([...now.untold, ...then.untold])];
+  const unknown = [...new Set([...now.unknown, ...then.unknown])];
   const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
-  const { text, found } = verdict(rows, untold, formatRange(range), when);
+  const { text, found } = verdict(rows, unknown, formatRange(range), when);
   // Who is silent now says nothing about a range that ended long ago.
   const isNow = +asked.end > present - HOUR;
   const answers = [...now.asked, ...then.asked];
   const origin = originOfAll(
-    answers.length > 0 ? answers : [fresh.result],
+    (answers.length > 0 ? answers : [fresh.result]).map(({ origin }) => origin),
     {
       dimensions: [{ name: "step", order: STEPS }],
       measures: [
@@ -117,7 +114,7 @@ export async function funnel(
         column("change", "Change of that share", "share"),
       ],
     },
-    [...(isCut ? [cut] : []), ...untold],
+    [...(isCut ? [cut] : []), ...unknown],
   );
   const shown = rows.map(({ errors: _, least: __, ...row }): FunnelRow => row);
   return {
@@ -137,35 +134,28 @@ type Judged = FunnelRow & { readonly errors: number; readonly least: number };
 
 /**
  * How many standard errors a step's loss is from none, and the least loss that would be enough: of
- * Poisson counts on the scale of square roots (F. J. Anscombe, Biometrika 35, 1948), of what can only
- * get fewer (accepted of submitted, stored of accepted) the lost ones, else those that came.
+ * Poisson counts on the scale of square roots (F. J. Anscombe, Biometrika 35, 1948).
  */
-function lossOf(
-  { n, m, now, before }: Readonly<Record<"n" | "m" | "now" | "before", number>>,
-  isPart: boolean,
-) {
-  const expected = before > 0 ? (m * now) / before : 0;
-  const root = (count: number) => Math.sqrt(Math.max(0, count) + 3 / 8);
-  const error = Math.sqrt(1 + (isPart ? now / Math.max(1, before) : expected / Math.max(1, m))) / 2;
-  const sign = isPart ? -1 : 1;
-  const [usual, came] = isPart ? [now - expected, now - n] : [expected, n];
-  const enough = Math.max(0, root(usual) - sign * ERRORS * error) ** 2 - 3 / 8;
-  const least = (sign * (usual - Math.max(0, enough))) / Math.max(1, expected);
+function lossOf(came: number, expected: number, before: number) {
+  const root = (count: number) => Math.sqrt(count + 3 / 8);
+  const error = Math.sqrt(1 + expected / Math.max(1, before)) / 2;
+  const enough = Math.max(0, root(expected) - CERTAIN * error) ** 2 - 3 / 8;
+  const least = (expected - Math.max(0, enough)) / Math.max(1, expected);
   return {
-    errors: (sign * (root(usual) - root(came))) / error,
-    least: Math.max(LEAST_LOSS, least),
+    errors: (root(expected) - root(came)) / error,
+    least: Math.max(USUAL, least),
   };
 }
 
 interface Steps {
   readonly counts: Readonly<Record<Step, number | null>>;
-  /** Why steps can't be told, a clause each. */
-  readonly untold: readonly string[];
+  /** Why steps are unknown, a clause each. */
+  readonly unknown: readonly string[];
   readonly asked: readonly Result<object>[];
 }
 
 async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange): Promise<Steps> {
-  const untold: string[] = [];
+  const unknown: string[] = [];
   const asked: Result<object>[] = [];
   const attempt = async <Row extends object>(what: string, ask: () => Promise<Result<Row>>) => {
     try {
@@ -174,12 +164,12 @@ async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange)
       return answer.rows();
     } catch (error) {
       if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-      untold.push(`${what} can't be told, because: ${error.message}`);
+      unknown.push(`${what} can't be told, because: ${error.message}`);
       return undefined;
     }
   };
   const noForm = (what: string) =>
-    untold.push(`${what} can't be told: no line has their form, ${formatRange(range)}`);
+    unknown.push(`${what} can't be told: no line has their form, ${formatRange(range)}`);
   const lists = await attempt("check-ins", () => logs.checkIn({ range, every: "all" }));
   const submitted = await attempt("submissions", () => logs.submissions({ range }));
   const checkIns = Number(lists?.[0]?.lists ?? 0);
@@ -190,29 +180,29 @@ async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange)
       submitted.filter(({ finding }) => !kinds.includes(finding)).length;
     const accepted = without("refused", "unreadable");
     const stored = without("refused", "unreadable", "missing");
-    return { counts: { ...first, submit: submitted.length, accepted, stored }, untold, asked };
+    return { counts: { ...first, submit: submitted.length, accepted, stored }, unknown, asked };
   }
   if (submitted !== undefined) noForm("submissions");
   const measures = { reports: countDistinct("report_id") };
   const question = { range, every: "all", measures } as const;
   const reports = await attempt("stored reports", () => measurements.ask(question));
   const stored = reports === undefined ? null : Number(reports[0]?.reports ?? 0);
-  return { counts: { ...first, submit: null, accepted: null, stored }, untold, asked };
+  return { counts: { ...first, submit: null, accepted: null, stored }, unknown, asked };
 }
 
 function share(part: number | null, whole: number | null): number | null {
   return part === null || whole === null || whole === 0 ? null : part / whole;
 }
 
-function verdict(rows: readonly Judged[], untold: readonly string[], span: string, when: string) {
+function verdict(rows: readonly Judged[], unknown: readonly string[], span: string, when: string) {
   const shown = (value: number | null) => (value === null ? "unknown" : grouped(value));
   const steps = rows
     .map(({ step, now, before }) => `${step} ${shown(now)} (${shown(before)} ${when})`)
     .join(", ");
-  const tail = `${steps}.${untold.length === 0 ? "" : ` ${untold.join("; ")}.`}`;
+  const tail = `${steps}.${unknown.length === 0 ? "" : ` ${unknown.join("; ")}.`}`;
   const known = rows.filter((row) => row.change !== null);
   const [worst, ...others] = known
-    .filter((row) => row.change! < -LEAST_LOSS && row.errors > ERRORS)
+    .filter((row) => row.change! < -USUAL && row.errors > CERTAIN)
     .sort((a, b) => a.change! - b.change!);
   if (worst === undefined) {
     const least = Math.max(...known.map((row) => row.least));
@@ -251,7 +241,7 @@ export type FreshnessRow = {
   newest: Date;
   /** The longest silence of the week before the newest row, in seconds, to five minutes. */
   longest_silence: number;
-  /** How long after its measurement a row was stored, in seconds: median and 95th percentile; null where nothing tells. */
+  /** How long after its measurement a row was stored, in seconds: median and 95th percentile; null where unknown. */
   lag_q50: number | null;
   lag_q95: number | null;
   /** Seconds from the newest row to the present. */
@@ -260,7 +250,7 @@ export type FreshnessRow = {
   silent: boolean | null;
 };
 
-/** Columns that deployments tell the time of storing by. */
+/** Columns that hold the time of storing. */
 const STORED_AT =
   /^(?:(?:inserted|stored|ingested|received|processed|submitted|uploaded)(?:_at|_time|_ts)?|(?:insert|storage|ingestion|ingest|arrival|submission|upload|receive)_(?:time|at|ts|timestamp))$/i;
 const STEP = 300;
@@ -299,9 +289,8 @@ export async function freshness(
   const measured = stored.rows.length > 0 ? rows[0] : undefined;
   const lines = measured ? rows.slice(1) : rows;
   const made = resultOfRows(rows);
-  const answers = [stored.origin, logged.origin].flatMap((origin) => origin ?? made.origin);
   const origin = originOfAll(
-    answers.map((origin) => new Result(made.table, { ...made.origin, ...origin })),
+    [stored, logged].map(({ origin }) => ({ ...made.origin, ...origin })),
     {
       dimensions: [
         { name: "table", order: [...new Set(rows.map((row) => row.table))] },
@@ -340,11 +329,11 @@ export async function freshness(
   };
 }
 
-/** The newest rows of a table by program, before the present is known, and what is told of storing. */
+/** The newest rows of a table by program, before the present is known. */
 interface Ages {
   /** `seen` is the number of steps of the week that it was seen in. */
   readonly rows: readonly (Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number })[];
-  /** A clause; why nothing can be told, where the user may not read the table or it isn't there. */
+  /** A clause on the lag of storing, or why the table can't be read. */
   readonly text: string;
   readonly origin?: Omit<Origin, "columns" | "reductions" | "notes">;
   readonly notes: readonly string[];
@@ -417,7 +406,7 @@ ORDER BY newest, program`,
   return { rows, text, origin: answerOrigin(database, question, range, answer), notes };
 }
 
-/** The column that tells when a row was stored, or why none does. */
+/** The column that holds the time of storing, or why none does. */
 function storedColumn(table: TableInfo): { name?: string; sql?: string; why?: string } {
   if (table.time.resolution === "day") return { why: `${table.timeName} tells only the day` };
   for (const [name, type] of table.columns) {
@@ -439,19 +428,19 @@ function programsText(lines: readonly FreshnessRow[]): string {
   const judged = lines.filter(({ silent }) => silent !== null);
   const silent = judged.filter(({ silent }) => silent);
   const seldom = lines.length - judged.length;
-  const untold =
+  const unknown =
     seldom === 0 ? "" : `; ${counted(seldom, "program")} logged too rarely to be judged`;
   if (judged.length === 0) return "no program logs often enough to tell whether one is silent";
   if (silent.length === 0) {
     const age = duration(Math.min(...judged.map(({ age }) => age)));
     const all = judged.length === 1 ? "the one program logs" : `all ${judged.length} programs log`;
-    return `${all} with no longer silence than usual (newest line ${age} old)${untold}`;
+    return `${all} with no longer silence than usual (newest line ${age} old)${unknown}`;
   }
   const each = silent.map(
     ({ program, age, longest_silence: longest }) =>
       `${program || "no named program"} (${duration(age)}, never more than ${duration(longest)} in the week before)`,
   );
-  return `silent: ${each.join(", ")} of ${counted(judged.length, "program")}${untold}`;
+  return `silent: ${each.join(", ")} of ${counted(judged.length, "program")}${unknown}`;
 }
 
 /** `42 s`, `3 min`, `5 h`, `2 days`. */

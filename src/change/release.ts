@@ -1,6 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { counted, grouped, lowered } from "../base/text.js";
+import { counted, lowered } from "../base/text.js";
 import type { Database } from "../database/database.js";
 import { measurementsOf, runsOf } from "../measurements/measurements.js";
 import { count, quantile, type Measure } from "../query/measure.js";
@@ -20,15 +20,8 @@ import {
   type Estimate,
   type Finding,
 } from "./finding.js";
-import {
-  amount,
-  changeText,
-  percent,
-  sentences,
-  signedPercent,
-  spoken,
-  valueText,
-} from "./words.js";
+import { LEAST_RUNS } from "./thresholds.js";
+import { amount, changeText, sentences, signedPercent, spoken, valueText } from "./words.js";
 
 /** What `lab.release` takes besides the version. */
 export interface ReleaseOptions {
@@ -80,8 +73,6 @@ const ACTION = "compare a release with the version before it";
 const DAYS = 14;
 /** A run that is under way looks like one that ended early. */
 const UNDER_WAY = 2 * HOUR;
-/** With fewer, an interval of a median reaches from end to end. */
-const LEAST_RUNS = 30;
 const COLUMNS = [
   ["duration", "Run duration, median", "s"],
   ["measurements", "Measurements per run, median", "measurements"],
@@ -92,22 +83,27 @@ const FAILED = ["failed", "Share of failed measurements", "share"] as const;
 const STANDS_OUT = 2;
 /** Medians that move by less don't matter. */
 const MATTERS = 0.1;
-/** Hours that tell how failures hang together. */
+/** With fewer hours their scatter isn't known. */
 const LEAST_HOURS = 10;
-/** A country that has so much more of one version's runs than of the other's may be what moved. */
-const OTHER_USERS = 0.25;
+
+/** The runs of a version. */
+interface Side {
+  readonly version: string;
+  readonly range: TimeRange;
+  readonly n: number;
+}
 
 /**
  * `lab.release`: how the runs of a new version compare with those of the version before it, in the
  * first two weeks of the release: medians of run duration, measurements per run and seconds per
- * measurement, and the share of failed measurements (where the table tells it).
+ * measurement, and the share of failed measurements where the table has `msm_failure`.
  *
  * Both versions are compared in the same hours, so that what happens to the service happens to both;
- * where the previous one has too few runs left, it is taken from the two weeks before. Intervals of medians are those of
- * order statistics (Conover, Practical Nonparametric Statistics, 3.2), of the share Wilson's with as
- * many trials as the scatter between hours leaves. A value moved where the change matters (10 % of a
- * median, half of a share, at most a percentage point) and lies beyond twice its interval; it is as
- * before where the whole interval doesn't matter; else it can't be told.
+ * where the previous one has too few runs left, its two weeks before are taken. Intervals of medians
+ * are those of order statistics (Conover, Practical Nonparametric Statistics, 3.2), of the share
+ * Wilson's with as many trials as the scatter between hours leaves. A value moved where the change
+ * matters (10 % of a median, half of a share, at most a percentage point) and lies beyond twice its
+ * interval; it is as before where the whole interval doesn't matter; else it can't be told.
  */
 export async function release(
   database: Database,
@@ -121,7 +117,6 @@ export async function release(
   }
   const [measurements, runs] = [measurementsOf(database), runsOf(database)];
   const failed = await failedWhere(database);
-  const { columns } = await database.table("measurements");
   const stop = options.signal && { signal: options.signal };
   const results: Result<object>[] = [];
   const rowsOf = async <Row extends object>(asked: Promise<Result<Row>>) => {
@@ -129,36 +124,33 @@ export async function release(
     results.push(answer);
     return answer.rows();
   };
+  let known: Partial<ReleaseFinding> = {};
+  const cantTell = (why: string) => {
+    const sentence = `I can't tell yet how ${nameOf(known.software, version)} does, because ${why}`;
+    return finding(results, [], { ...known, version, sentence });
+  };
   const seen = await rowsOf(
     measurements.ask({
-      range,
-      every: "all",
-      top: Infinity,
-      ...stop,
+      ...{ range, every: "all", top: Infinity, ...stop },
       by: ["software_name", "software_version", "test_name"],
       where: { ...options.where, ...(options.software && { software_name: options.software }) },
       measures: { n: count() },
     }),
   );
-  let known: Partial<ReleaseFinding> = {};
-  const answer = (sentence: string, notes: readonly string[] = []) =>
-    finding(results, notes, { ...known, version, sentence });
-  const cantTell = (why: string) =>
-    answer(`I can't tell yet how ${nameOf(known.software, version)} does, because ${why}`);
   const chosen = choose(seen, version, options);
   if (chosen === undefined) {
     const others = [...new Set(seen.map((row) => nameOf(row.software_name, row.software_version)))];
     return cantTell(
-      `no measurement of it was found, ${formatRange(range)}. ${others.length === 0 ? "There is no measurement at all: see probelab doctor." : `There are ${others.slice(-5).join(", ")} and others; is the version written so?`}`,
+      `no measurement of it was found, ${formatRange(range)}. There are ${others.slice(-5).join(", ") || "none"} and others; is the version written so?`,
     );
   }
-  const { software, previous } = chosen;
-  const where = { ...options.where, software_name: software, ...chosen.test };
-  const of = (version: string, range: TimeRange) => {
-    return { range, ...stop, where: { ...where, software_version: version } };
+  const { software, previous, test } = chosen;
+  const asked = (version: string, range: TimeRange) => {
+    const where = { ...options.where, software_name: software, ...test, software_version: version };
+    return { range, every: "all" as const, ...stop, where };
   };
-  const hours = await rowsOf(measurements.counts({ ...of(version, range), every: "hour" }));
-  const since = beginning(hours, range);
+  const hourly = measurements.counts({ ...asked(version, range), every: "hour" });
+  const since = beginning(await rowsOf(hourly), range);
   known = { software, previous, since };
   if (previous === null) {
     return cantTell(
@@ -172,16 +164,13 @@ export async function release(
   }
   const released = between(since, end, { timeZone });
   const earlier = between(new Date(Math.max(0, +since - DAYS * DAY)), since, { timeZone });
-  /** Runs, by country where that is known. */
-  const sizeOf = async (version: string, range: TimeRange) => {
-    const by = columns.has("probe_cc") ? (["probe_cc"] as const) : [];
-    const measures = { n: count() };
-    const asked = { ...of(version, range), every: "all" as const, by, top: Infinity, measures };
-    const rows = await rowsOf<{ n: number; probe_cc?: string | null }>(runs.ask(asked));
-    const countries = new Map(rows.map((row) => [row.probe_cc ?? null, row.n]));
-    return { n: rows.reduce((sum, row) => sum + row.n, 0), countries, range };
+  const sideOf = async (version: string, range: TimeRange): Promise<Side> => {
+    const question = { ...asked(version, range), measures: { n: count() } };
+    const [row] = await rowsOf(runs.ask(question));
+    return { version, range, n: row?.n ?? 0 };
   };
-  const estimates = async (version: string, { n, range }: { n: number; range: TimeRange }) => {
+  const estimatesOf = async ({ version, range, n }: Side) => {
+    const question = asked(version, range);
     const levels = Object.entries(medianLevels(n));
     const medians = COLUMNS.flatMap(([column]) =>
       levels.map(([end, level]): [string, Measure] => [
@@ -189,56 +178,49 @@ export async function release(
         quantile<string>(level, column),
       ]),
     );
-    const asked = { ...of(version, range), every: "all" as const };
-    const [row] = await rowsOf(runs.ask({ ...asked, measures: Object.fromEntries(medians) }));
+    const [row] = await rowsOf(runs.ask({ ...question, measures: Object.fromEntries(medians) }));
     const all = COLUMNS.map(([column]): Estimate | null => {
       const [value, low, high] = levels.map(([end]) => row?.[`${column}_${end}`] as number | null);
       return value == null || low == null || high == null ? null : { value, low, high };
     });
     if (failed === null) return all;
     const measures = { failed: count({ where: failed }), n: count() };
-    const hours = measurements.ask({ ...of(version, range), every: "hour", measures });
-    return [...all, failureShare(await rowsOf(hours), n)];
+    const hours = await rowsOf(measurements.ask({ ...question, every: "hour", measures }));
+    return [...all, failureShare(hours, n)];
   };
-  const after = await sizeOf(version, released);
-  const stayed = await sizeOf(previous, released);
+  const after = await sideOf(version, released);
+  const stayed = await sideOf(previous, released);
   const isLeft = stayed.n >= LEAST_RUNS;
-  const before = isLeft ? stayed : await sizeOf(previous, earlier);
+  const before = isLeft ? stayed : await sideOf(previous, earlier);
   known = { ...known, runs: { before: before.n, after: after.n } };
-  const test = "test_name" in chosen.test ? ` of ${valueText(chosen.test.test_name)}` : "";
-  const few = (whose: string, n: number, when: TimeRange, remedy: string) =>
-    cantTell(
-      `${whose} has ${counted(n, "run")}${test}, ${formatRange(when)}; ${LEAST_RUNS} are needed. ${remedy}`,
+  const ofTest = "test_name" in test ? ` of ${valueText(test.test_name)}` : "";
+  const few = [after, before].find(({ n }) => n < LEAST_RUNS);
+  if (few !== undefined) {
+    const remedy = few === after ? "Ask again when there are more." : "Name another as previous.";
+    return cantTell(
+      `${nameOf(software, few.version)} has ${counted(few.n, "run")}${ofTest}, ${formatRange(few.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
     );
-  if (after.n < LEAST_RUNS) {
-    return few(nameOf(software, version), after.n, released, "Ask again when there are more.");
   }
-  if (before.n < LEAST_RUNS) {
-    const remedy = "Name an earlier version to compare with.";
-    const [n, span] = [stayed.n + before.n, between(earlier.start, end, { timeZone })];
-    return few(valueText(previous), n, span, remedy);
-  }
-  const was = await estimates(previous, before);
-  const is = await estimates(version, after);
+  const [was, is] = [await estimatesOf(before), await estimatesOf(after)];
   const measures = failed === null ? COLUMNS : [...COLUMNS, FAILED];
   const values = measures.map(([, label, unit], at) => valueOf(label, unit, was[at]!, is[at]!));
-  known = { ...known, values, found: values.some(({ verdict }) => verdict === "moved") };
+  const found = values.some(({ verdict }) => verdict === "moved");
   const left = `${valueText(previous)} has ${counted(stayed.n, "run")} left since then: its runs are those of ${formatRange(earlier)}`;
   const compared = sentences([
-    `${counted(after.n, "run")}${test} against ${counted(before.n, "run")}, ${formatRange(released)}`,
+    `${counted(after.n, "run")}${ofTest} against ${counted(before.n, "run")}, ${formatRange(released)}`,
     ...(isLeft ? [] : [left]),
-    ...(known.found === true ? otherUsers(previous, version, before, after) : []),
   ]);
-  const text = `${nameOf(software, version)} against ${valueText(previous)}: ${lowered(words(values))} ${compared}`;
+  const sentence = `${nameOf(software, version)} against ${valueText(previous)}: ${lowered(words(values))} ${compared}`;
   const notes = [
-    "Whether runs are missing isn't looked at here: explain tells that.",
-    isLeft && "Both versions in the same hours.",
+    "Whether runs are missing isn't looked at here: ask explain.",
+    "Users who upgrade first may differ from the others: compare within one country too (where).",
     +end < +since + DAYS * DAY &&
       "Runs of the range's last 2 hours may be under way and are left out.",
     +since === +range.start && "It was there when the range began.",
-    failed === null && "The table has no msm_failure: the share of failed measurements isn't told.",
+    failed === null &&
+      "The table has no msm_failure: the share of failed measurements isn't known.",
   ].filter((note) => note !== false);
-  return answer(text, notes);
+  return finding(results, notes, { ...known, version, values, found, sentence });
 }
 
 function nameOf(software: string | null | undefined, version: string | null): string {
@@ -254,34 +236,35 @@ interface Seen {
 
 /** Whose release it is, what came before it, and its commonest test. Undefined where nothing is of that version. */
 function choose(all: readonly Seen[], version: string, { previous, where }: ReleaseOptions) {
-  const sum = (rows: readonly Seen[]) => rows.reduce((n, row) => n + row.n, 0);
+  const countsBy = (
+    name: "software_name" | "software_version" | "test_name",
+    rows: readonly Seen[],
+  ) => {
+    const counts = new Map<string | null, number>();
+    for (const row of rows) counts.set(row[name], (counts.get(row[name]) ?? 0) + row.n);
+    return [...counts].sort(([, a], [, b]) => b - a);
+  };
   const released = all.filter((row) => row.software_version === version);
-  const programs = [...new Set(released.map((row) => row.software_name))];
-  const [program] = programs;
-  if (program === undefined) return undefined;
+  const programs = countsBy("software_name", released);
+  if (programs[0] === undefined) return undefined;
+  const [program] = programs[0];
   if (programs.length > 1) {
-    const listed = programs.map(
-      (each) =>
-        `${valueText(each)} (${counted(sum(released.filter((row) => row.software_name === each)), "measurement")})`,
-    );
+    const listed = programs.map(([each, n]) => `${valueText(each)} (${counted(n, "measurement")})`);
     throw new ProbelabError(
       `Can't ${ACTION}: several programs have a version ${valueText(version)}: ${listed.join(", ")}. Name one: software: ${JSON.stringify(program)}, or --software in a shell.`,
     );
   }
   // Rows without a version are of no release.
-  const own = all.filter((row) => row.software_name === program && row.software_version);
-  const others = own.filter((row) => compareVersions(row.software_version, version) < 0);
-  const versions = [...new Set(others.map((row) => row.software_version!))]
-    .map((each) => ({ each, n: sum(others.filter((row) => row.software_version === each)) }))
-    .sort((a, b) => compareVersions(b.each, a.each));
-  if (previous !== undefined && !own.some((row) => row.software_version === previous)) {
-    const there = versions.slice(0, 5).map(({ each }) => valueText(each));
-    throw new ProbelabError(
-      `Can't ${ACTION}: no measurement of ${nameOf(program, previous)} in the range. There are ${there.join(", ")}.`,
-    );
-  }
-  const usual = versions.find(({ n }) => n >= sum(others) / 100)?.each ?? null;
-  const commonest = released.reduce((most, row) => (row.n > most.n ? row : most)).test_name;
+  const isOlder = (row: Seen) =>
+    row.software_name === program &&
+    row.software_version &&
+    compareVersions(row.software_version, version) < 0;
+  const older = countsBy("software_version", all.filter(isOlder));
+  const least = older.reduce((sum, [, n]) => sum + n, 0) / 100;
+  const [usual = null] = older
+    .flatMap(([each, n]) => (n >= least ? [each] : []))
+    .sort((a, b) => compareVersions(b, a));
+  const [[commonest]] = countsBy("test_name", released) as [[string | null, number]];
   const test = where !== undefined && "test_name" in where ? {} : { test_name: commonest };
   return { software: program, previous: previous ?? usual, test };
 }
@@ -299,25 +282,6 @@ function beginning(
   return new Date(Math.max(+(first?.t ?? 0), +range.start));
 }
 
-/** That the runs of the versions come from different countries, which by itself moves what they hold. */
-function otherUsers(
-  previous: string,
-  version: string,
-  before: { readonly n: number; readonly countries: ReadonlyMap<string | null, number> },
-  after: typeof before,
-): string[] {
-  const parts = [...new Set([...before.countries.keys(), ...after.countries.keys()])].map((cc) => {
-    const [was, is] = [before, after].map(({ n, countries }) => (countries.get(cc) ?? 0) / n);
-    return { cc, was: was!, is: is!, by: Math.abs(is! - was!) };
-  });
-  const most = parts.reduce((a, b) => (b.by > a.by ? b : a));
-  return most.by < OTHER_USERS
-    ? []
-    : [
-        `Their users differ, which may be what moved: probe_cc ${valueText(most.cc)} has ${percent(most.is)} of the runs of ${valueText(version)} and ${percent(most.was)} of those of ${valueText(previous)}; compare them in one country (where)`,
-      ];
-}
-
 /** The quantiles between which the true median lies, 19 times in 20, of so many independent rows. */
 export function medianLevels(size: number): Readonly<Record<keyof Estimate, number>> {
   const half = Math.min(0.5, CONFIDENCES[0.95] / (2 * Math.sqrt(Math.max(1, size))));
@@ -326,7 +290,8 @@ export function medianLevels(size: number): Readonly<Record<keyof Estimate, numb
 
 /**
  * The share of failed measurements. Failures of one run hang together: the interval is as wide as
- * its hours scatter (quasi-binomial; McCullagh and Nelder, Generalized Linear Models, 1989, 4.5).
+ * its hours scatter (quasi-binomial; McCullagh and Nelder, Generalized Linear Models, 1989, 4.5), of
+ * few hours as if a run's measurements were one trial.
  *
  * @param runs that the measurements are of.
  */
@@ -338,13 +303,10 @@ export function failureShare(
   const n = some.reduce((sum, hour) => sum + hour.n, 0);
   if (n === 0) return null;
   const value = some.reduce((sum, hour) => sum + hour.failed, 0) / n;
-  const scatter =
-    some.reduce((sum, hour) => sum + (hour.failed - hour.n * value) ** 2 / hour.n, 0) /
-    (value * (1 - value) * (some.length - 1));
-  // Too little to learn it from: a run's measurements are taken for one trial.
-  const asOne = Math.max(1, n / Math.max(1, runs));
-  const known = Number.isFinite(scatter) ? Math.max(1, scatter) : asOne;
-  const trials = n / (some.length < LEAST_HOURS ? Math.max(known, asOne) : known);
+  const squares = some.reduce((sum, hour) => sum + (hour.failed - hour.n * value) ** 2 / hour.n, 0);
+  const scatter = squares / (value * (1 - value) * (some.length - 1));
+  const isKnown = some.length >= LEAST_HOURS && Number.isFinite(scatter);
+  const trials = n / Math.max(1, isKnown ? scatter : n / Math.max(1, runs));
   return shareOf(value * trials, trials);
 }
 
@@ -369,18 +331,18 @@ export function valueOf(
     relative: by(change?.value),
     relative_low: by(change?.low),
     relative_high: by(change?.high),
-    verdict: change === null ? "can't tell" : verdictOf(change, matters(before!.value, unit)),
+    verdict: change === null ? "can't tell" : verdictOf(change, before!.value, unit),
   };
 }
 
-/** The least change that matters. */
-function matters(value: number, unit: string): number {
-  return unit === "share" ? Math.max(0.001, Math.min(0.01, value / 2)) : MATTERS * value;
-}
-
-function verdictOf({ value, low, high }: Estimate, least: number): ReleaseValue["verdict"] {
-  const reach = value < 0 ? high - value : value - low;
-  const far = Math.abs(value);
+function verdictOf(
+  { value, low, high }: Estimate,
+  before: number,
+  unit: string,
+): ReleaseValue["verdict"] {
+  const isShare = unit === "share";
+  const least = isShare ? Math.max(0.001, Math.min(0.01, before / 2)) : MATTERS * before;
+  const [far, reach] = [Math.abs(value), value < 0 ? high - value : value - low];
   if (far > STANDS_OUT * reach && far >= least && value !== 0) return "moved";
   return low >= -least && high <= least ? "as before" : "can't tell";
 }
@@ -391,8 +353,7 @@ export function words(values: readonly ReleaseValue[]): string {
     values
       .filter((value) => value.verdict === verdict)
       .map((value) => `${lowered(spoken(value.measure))} ${text(value)}`);
-  const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
-  const change = ({ before, low, high, unit }: ReleaseValue) => {
+  const interval = ({ before, low, high, unit }: ReleaseValue) => {
     const [from, to] = [low!, high!].map((end) => {
       if (end === 0) return "0";
       if (unit === "share") return `${signedPercent(end).replace(" %", "")} points`;
@@ -400,15 +361,11 @@ export function words(values: readonly ReleaseValue[]): string {
     });
     return `95 %: ${from} to ${to}`;
   };
-  const same = texts("as before", (of) => `(${amount(of.after, of.unit)}; ${change(of)})`);
-  const open = texts("can't tell", (of) => {
-    if (of.change === null) return "(no run has one)";
-    const times = Math.ceil(((of.high! - of.low!) / matters(of.before!, of.unit)) ** 2);
-    const more = Number.isFinite(times)
-      ? `; about ${grouped(Math.max(2, times))} times as many runs would tell`
-      : "";
-    return `(${change(of)}${more})`;
-  });
+  const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
+  const same = texts("as before", (of) => `(${amount(of.after, of.unit)}; ${interval(of)})`);
+  const open = texts("can't tell", (of) =>
+    of.change === null ? "(no run has one)" : `(${interval(of)})`,
+  );
   return sentences([
     ...moved,
     ...(same.length === 0 ? [] : [`as before: ${same.join(", ")}`]),
@@ -436,7 +393,8 @@ function finding(
       ["relative_high", "High end of the relative change", "share"],
     ]),
   };
-  const all = [...notes, ...results.flatMap(({ origin }) => origin.notes)];
+  const origins = results.map(({ origin }) => origin);
+  const all = [...notes, ...origins.flatMap(({ notes }) => notes)];
   return {
     software: null,
     previous,
@@ -447,6 +405,6 @@ function finding(
     ...known,
     kind: "release",
     undecided: values.length === 0 || values.some(({ verdict }) => verdict === "can't tell"),
-    result: new Result(resultOfRows(values).table, originOfAll(results, columns, all)),
+    result: new Result(resultOfRows(values).table, originOfAll(origins, columns, all)),
   };
 }

@@ -54,15 +54,8 @@ export interface Segmented {
   readonly changes: Change[];
   /** The step, in the values' unit, that 95 of 100 series would have shown had it lasted a quarter of them. */
   readonly least: number;
-  /**
-   * Of a series that only rises or falls, the ends of its line; where one step (`cut`) fits as well, the
-   * means before and after that. Null where it does neither.
-   */
-  readonly trend: {
-    readonly from: number;
-    readonly to: number;
-    readonly cut: number | null;
-  } | null;
+  /** The ends of a straight line through a series that rises or falls without a change; null where it does neither. */
+  readonly trend: { readonly from: number; readonly to: number } | null;
 }
 
 /**
@@ -114,21 +107,8 @@ export function segments(values: ArrayLike<number>, error = 0.05): Segmented {
   const step = (Math.sqrt(2 * price) + POWER) * Math.sqrt((noise * 16) / (3 * n)) * (1 + FEWER / n);
   const line = fit.line(0, n, found.unit);
   const isTrend = found.cuts.length === 0 && line.saved > price * found.unit;
-  return { changes, least: step, trend: isTrend ? trendOf(fit, index, line, found.noise) : null };
-}
-
-function trendOf(fit: Fits, index: Int32Array, line: Line, noise: number): Segmented["trend"] {
-  const n = index.length;
-  let best = SHORTEST;
-  const steps = (t: number) => fit.squares(0, t) + fit.squares(t, n);
-  for (let t = SHORTEST; t <= n - SHORTEST; t++) if (steps(t) < steps(best)) best = t;
-  if (steps(best) - fit.squares(0, n, 0) > EXCLUDED * noise) {
-    return { from: line.value(index[0]!), to: line.value(index[n - 1]!), cut: null };
-  }
-  const [from, to] = [fit.line(0, best, Infinity), fit.line(best, n, Infinity)].map(({ value }) =>
-    value(0),
-  );
-  return { from: from!, to: to!, cut: index[best]! };
+  const trend = isTrend ? { from: line.value(index[0]!), to: line.value(index[n - 1]!) } : null;
+  return { changes, least: step, trend };
 }
 
 /** Values that stand far from the four around them become their median. */
@@ -298,19 +278,8 @@ function changesOf(
   if (cuts.length === 0) return [];
   const edges = [0, ...cuts, n];
   const cost = fit.costs(unit);
-  const lines = edges.slice(1).map((end, k) => fit.line(edges[k]!, end, unit));
-  // A slope that isn't worth a change by itself, and no way from one level to the next, is a level.
-  const way = lines.map(({ slope }, k) => {
-    const [before, after] = [lines[k - 1], lines[k + 1]];
-    if (before === undefined || after === undefined) return false;
-    const [x, z] = [index[edges[k]!]!, index[edges[k + 1]! - 1]!];
-    const jumps = [lines[k]!.value(x) - before.value(x), after.value(z) - lines[k]!.value(z)];
-    return jumps.every((jump) => jump * slope > 0);
-  });
-  way.forEach((isWay, k) => {
-    if (isWay || lines[k]!.saved > price * unit) return;
-    lines[k] = fit.line(edges[k]!, edges[k + 1]!, Infinity);
-  });
+  // A slope that isn't worth a change by itself is a level.
+  const lines = edges.slice(1).map((end, k) => fit.line(edges[k]!, end, (price / SLOPE) * unit));
   /** By how much a piece rises or falls. */
   const riseOf = (k: number) =>
     Math.abs(lines[k]!.slope) * (index[edges[k + 1]! - 1]! - index[edges[k]!]!);
@@ -327,7 +296,6 @@ function changesOf(
     const x = (index[cut - 1]! + index[cut]!) / 2;
     const [left, right] = [lines[k]!, lines[k + 1]!];
     const [before, after] = [left.value(x), right.value(x)];
-
     const margin =
       1.96 * (1 + FEWER / n) * Math.sqrt(noise * (left.variance(x) + right.variance(x)));
     // A slope that goes over into a level has small jumps at its ends by chance.

@@ -9,8 +9,7 @@ import { readFlows } from "../change/flows.js";
 import type { FreshnessRow } from "../change/funnel.js";
 import { UNSURE, type Recovery } from "../change/forecast.js";
 import { percent, signedPercent } from "../change/words.js";
-import type { Measurements, Runs } from "../measurements/measurements.js";
-import { count } from "../query/measure.js";
+import type { Measurements } from "../measurements/measurements.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
 import { between, checkRange, last, type TimeRange } from "../time/time-range.js";
@@ -48,8 +47,8 @@ export interface AnomaliesVerdict extends AnomaliesFinding {
 const ACTION = "judge whether the flow dropped";
 /** Programs that are looked at one by one; the others are one group. */
 const PROGRAMS = 10;
-/** Of one false alarm in four weeks an equal part for measurements and runs, of the whole and of all programs. */
-const FALSE_ALARMS = 0.25;
+/** Of one false alarm in four weeks half for the whole, half for all programs. */
+const FALSE_ALARMS = 0.5;
 
 interface AlarmRow {
   readonly t: Date;
@@ -58,23 +57,20 @@ interface AlarmRow {
   readonly software_name?: string | null;
 }
 
-/** Hourly counts of what, in which alarms are looked for. */
+/** The alarms of the whole, or of each program. */
 interface Looked {
-  readonly counts: (where: Where) => Promise<Result<object>>;
-  readonly noun: "measurements" | "runs";
   readonly found: AnomaliesFinding;
   readonly alarms: readonly AlarmRow[];
 }
 
 /**
- * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the measurements and
- * the runs of each hour, of the whole and of each program, without the hours for which rows may
- * still be stored (by the lag of the last day); what is behind the drop, against the same hours of the
- * week before; and whether it is over, in the whole and in each part that is named.
+ * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the measurements of
+ * each hour, of the whole and of each program, without the hours for which rows may still be stored
+ * (by the lag of the last day); what is behind the drop, against the same hours of the week before;
+ * and whether it is over, in the whole and in each part that is named.
  */
 export async function flowAnomalies(
   measurements: Measurements,
-  runs: Runs,
   freshness: () => Promise<Finding>,
   options: LabAnomaliesOptions,
 ): Promise<AnomaliesVerdict> {
@@ -99,33 +95,23 @@ export async function flowAnomalies(
     falseAlarms: FALSE_ALARMS,
     ...(lag > 0 && { lag: `${lag} minutes` }),
   };
-  const perHour = [
-    ["measurements", (asked: object) => measurements.counts({ ...hourly, ...asked })],
-    ["runs", (asked: object) => runs.ask({ ...hourly, ...asked, measures: { runs: count() } })],
-  ] as const;
-  const groups = [{}, { by: "software_name", top: PROGRAMS }];
-  const looked: Looked[] = [];
-  for (const [noun, counts] of perHour) {
-    for (const group of groups) {
-      const ask = () => anomalies(counts({ ...group, where }), judging);
-      const found = looked.length === 0 ? await ask() : await optional(ask);
-      if (found === null) continue;
-      const alarms = (found.result as Result<object>).rows() as AlarmRow[];
-      looked.push({ noun, counts: (where) => counts({ where }), found, alarms });
-    }
-  }
-  const ofMeasurements = looked.filter(({ noun }) => noun === "measurements");
-  const [whole, programs] = ofMeasurements as [Looked, Looked | undefined];
+  const counts = (asked: object) => measurements.counts({ ...hourly, ...asked });
+  const look = async (group: object): Promise<Looked> => {
+    const found = await anomalies(counts({ ...group, where }), judging);
+    return { found, alarms: (found.result as Result<object>).rows() as AlarmRow[] };
+  };
+  const whole = await look({});
+  const programs = await optional(() => look({ by: "software_name", top: PROGRAMS }));
+  const looked = [whole, ...(programs ? [programs] : [])];
   const judged = (whole.found.buckets as Result<{ t: Date; state: string }>)
     .rows()
     .filter(({ state }) => !["learning", "incomplete", "unknown"].includes(state));
   const known = judged.length === 0 ? 0 : Number(judged.at(-1)!.t) + HOUR;
   const isOn = ({ until }: AlarmRow) => Number(until) > known - HOUR;
-  // A program is named only if the whole shows no alarm, runs only if measurements show none and
-  // while it lasts: of so few a single hour is alarmed by chance, and its end is no all-clear.
+  // A program is named only where the whole shows no alarm.
   const shownIn =
     looked.find(({ alarms }) => alarms.some(isOn)) ??
-    ofMeasurements.find(({ alarms }) => alarms.length > 0) ??
+    looked.find(({ alarms }) => alarms.length > 0) ??
     whole;
   const shown = shownIn.alarms.find(isOn) ?? shownIn.alarms[0];
   const partOf = (name: string | null | undefined): Where | undefined =>
@@ -151,7 +137,7 @@ export async function flowAnomalies(
           return explain(measurements, { ...asked, ...(signal && { signal }) });
         });
   const head = await verdictOf();
-  const others = shown === undefined ? ofMeasurements : [shownIn, whole];
+  const others = shown === undefined ? looked : [shownIn, whole];
   const texts = [
     head.verdict,
     ...others.map(({ found }) => found.sentence),
@@ -171,7 +157,7 @@ export async function flowAnomalies(
   async function verdictOf(): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
     if (isSilent) return { state: "silent", verdict: "No measurement comes any more." };
     if (shown !== undefined && isOn(shown)) {
-      const verdict = `Fewer ${shownIn.noun}${ofName(shown)} come than expected, until now.`;
+      const verdict = `Fewer measurements${ofName(shown)} come than expected, until now.`;
       return { state: "dropping", verdict };
     }
     if (silence !== undefined) return { state: "silent", verdict: silence };
@@ -190,31 +176,30 @@ export async function flowAnomalies(
   async function afterDrop(
     largest: AlarmRow,
   ): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
-    const all = ofMeasurements.flatMap(({ alarms }) => alarms);
+    const all = looked.flatMap(({ alarms }) => alarms);
     const from = Math.min(...all.map(({ t }) => Number(t)));
     const to = Math.max(...all.map(({ until }) => Number(until)));
-    const parts = new Map<string, { of: Looked; where: Where | undefined; isNamed: boolean }>();
-    for (const of of ofMeasurements) {
-      for (const row of of.alarms) {
-        const isNamed = of === shownIn && row.software_name === largest.software_name;
-        parts.set(`${of.noun}${ofName(row)}`, { of, where: partOf(row.software_name), isNamed });
-      }
+    const parts = new Map<string, { where: Where | undefined; isNamed: boolean }>();
+    for (const row of all) {
+      const isNamed = row.software_name === largest.software_name;
+      parts.set(`measurements${ofName(row)}`, { where: partOf(row.software_name), isNamed });
     }
     for (const { text, where, change } of why?.found ? why.causes : []) {
       if (change >= 0 || Object.keys(where).length === 0) continue;
       // Users go from version to version: what one held before doesn't say what it should hold.
       const { software_version: version, ...rest } = where;
       if (version !== undefined && Object.keys(rest).length === 0) continue;
-      parts.set(text, { of: shownIn, where: { ...partWhere, ...(rest as Where) }, isNamed: true });
+      parts.set(text, { where: { ...partWhere, ...(rest as Where) }, isNamed: true });
     }
     const judgements = await Promise.all(
-      [...parts].map(async ([label, { of, where: own, isNamed }]) => {
-        const flows = own && (await optional(() => readFlows(of.counts(own), undefined, ACTION)));
+      [...parts].map(async ([label, { where: own, isNamed }]) => {
+        const ask = () => readFlows(counts({ where: own }), undefined, ACTION);
+        const flows = own && (await optional(ask));
         if (!flows?.series[0]) return { label, isNamed, ...UNSURE };
         const place = (at: number) => flows.buckets.filter(({ start }) => +start < at).length;
-        const counts = flows.series[0].values.slice(0, place(known));
+        const values = flows.series[0].values.slice(0, place(known));
         const drop = { from: place(from), to: place(to) };
-        return { label, isNamed, ...recoveryOf(flows, counts, drop) };
+        return { label, isNamed, ...recoveryOf(flows, values, drop) };
       }),
     );
     const below = judgements.find(({ state }) => state === "below");

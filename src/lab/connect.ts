@@ -169,18 +169,17 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     offerColumnTypes(database, logs);
     const measurements = measurementsOf(database);
     const freshnessNow = () => freshness(database, logs);
-    const runs = runsOf(database);
     const askLogs = logsOf(logs, database, forms);
     return {
       measurements,
-      runs,
+      runs: runsOf(database),
       testHelpers: testHelpersOf(database, now),
       logs: askLogs,
       source: database.source,
       notes: database.notes,
       now,
       query: freeQueries(database),
-      anomalies: (question) => flowAnomalies(measurements, runs, freshnessNow, question),
+      anomalies: (question) => flowAnomalies(measurements, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {
         const taken = await snapshot(database, source, asked);

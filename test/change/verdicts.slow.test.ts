@@ -36,13 +36,13 @@ test("a loss that goes on is never called over, and one that is over never calle
         const values = counts(77 * level + start, level);
         const on = thinned(values, from, to + 24, loss);
         for (const hours of [1, 3, 24]) {
-          expect(recovery(on.slice(0, to + hours), { from, to }, SEASON, 1).state).not.toBe(
+          expect(recovery(on.slice(0, to + hours), { from, to }, SEASON).state).not.toBe(
             "recovered",
           );
         }
         const back = thinned(values, from, to, loss);
-        expect(recovery(back.slice(0, to + 1), { from, to }, SEASON, 1).state).toBe("unsure");
-        const later = recovery(back.slice(0, to + 3), { from, to }, SEASON, 1);
+        expect(recovery(back.slice(0, to + 1), { from, to }, SEASON).state).toBe("unsure");
+        const later = recovery(back.slice(0, to + 3), { from, to }, SEASON);
         within3Hours += Number(later.state === "recovered");
       }
       if (level >= 450 && loss >= 0.5) expect(within3Hours).toBeGreaterThanOrEqual(23);

@@ -129,9 +129,9 @@ test("probelab release compares a version with the one before it, or says why it
       /^I can't tell yet how 3\.11\.0 does, because no measurement/,
     ) as string,
   });
-  expect(unclear.code).toBe(1);
-  expect(unclear.err).toMatch(
-    /no measurement of probe-android-unattended 2\.0 in the range\. There are 3\.9\.1\./,
+  expect(unclear.code).toBe(9);
+  expect(unclear.out.replace(/\s+/g, " ")).toMatch(
+    /probe-android-unattended 2\.0 has 0 runs of web_connectivity, .*; 20 are needed\. Name another as previous\./,
   );
 });
 
