@@ -363,8 +363,8 @@ export function changeMeasures(
     ["before", `${label}, before`, unit],
     ["after", `${label}, after`, unit],
     ["change", `${label}, change`, unit],
-    ["low", "Low end of the change", unit],
-    ["high", "High end of the change", unit],
+    ["low", "Low end of the 95 % interval", unit],
+    ["high", "High end of the 95 % interval", unit],
     ...more,
   ]);
 }

@@ -37,7 +37,7 @@ export function isFinding(value: unknown): value is Finding {
   );
 }
 
-/** The columns of a table of changes, of which `change` is the main one. */
+/** The columns of a table of changes, of which `change` is the main one, from `low` to `high`. */
 export function changeColumns(
   all: readonly (readonly [name: string, label: string, unit: string])[],
 ): MeasureColumn[] {
@@ -47,7 +47,7 @@ export function changeColumns(
     unit,
     additive: false,
     missing: "gap",
-    ...(name === "change" && { main: true }),
+    ...(name === "change" && { main: true, interval: ["low", "high"] }),
   }));
 }
 

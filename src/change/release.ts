@@ -387,10 +387,10 @@ function finding(
       ["before", previous ?? "Previous", ""],
       ["after", version, ""],
       ["change", "Change", ""],
-      ["low", "Low end of the change", ""],
-      ["high", "High end of the change", ""],
-      ["relative_low", "Low end of the relative change", "share"],
-      ["relative_high", "High end of the relative change", "share"],
+      ["low", "Low end of the 95 % interval", ""],
+      ["high", "High end of the 95 % interval", ""],
+      ["relative_low", "Low end of the relative 95 % interval", "share"],
+      ["relative_high", "High end of the relative 95 % interval", "share"],
     ]),
   };
   const origins = results.map(({ origin }) => origin);

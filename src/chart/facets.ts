@@ -136,8 +136,12 @@ export function panelSize(
   all: Drawing,
   count: number,
   horizontal: boolean,
-  { width = WIDTH, height, scales }: DrawOptions,
-  columns = count === 4 ? 2 : Math.min(3, Math.max(1, count)),
+  {
+    width = WIDTH,
+    height,
+    scales,
+    columns = count === 4 ? 2 : Math.min(3, Math.max(1, count)),
+  }: DrawOptions,
 ): { columns: number; apart: number; width: number; height?: number } {
   const names = [...categoryLabels(all).values()].map((name) => textWidth(name, NAME_SIZE));
   const left = horizontal ? Math.min(280, Math.max(0, ...names)) : scales === "own" ? LABELS : 0;

@@ -13,7 +13,7 @@ import {
 } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { formatInstantIso, heading, words } from "../render/label.js";
-import type { Annotation, DrawOptions, FlatOptions } from "./options.js";
+import type { DrawOptions, FlatOptions } from "./options.js";
 import type { Theme, VegaLiteSpec } from "../render/theme.js";
 import type { Kind } from "./roles.js";
 import { seriesColors, seriesShapes, themeOf } from "./series.js";
@@ -42,10 +42,6 @@ export interface ChartKind extends Kind {
   size?(this: void, drawing: Drawing, options: DrawOptions): { width?: number; height?: number };
   /** Notes on reading it, a sentence each. */
   notes?(this: void, drawing: Drawing, origin: Origin): string[];
-  /** Panels beside each other; default by their number. */
-  readonly columns?: number;
-  /** Annotations of its own above a plot. */
-  annotations?(this: void, drawing: Drawing): readonly Annotation[];
   /** Whether its bars are horizontal. */
   horizontal?(this: void, drawing: Drawing, options: DrawOptions): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */

@@ -168,8 +168,12 @@ export interface FlatOptions extends Omit<GivenOptions, "x" | "y"> {
 }
 
 /** Options of one drawing. */
-export interface DrawOptions extends Omit<FlatOptions, "y" | "color"> {
+export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotations"> {
   readonly y?: string;
+  /** Those of a panel stand in it alone. */
+  readonly annotations?: readonly (Annotation & { readonly panel?: string })[];
+  /** Panels beside each other; default by their number. */
+  readonly columns?: number;
   readonly color?: string | readonly string[] | null;
   /** Columns that go along with each point: in tooltips and files, and as fields `_name` for some kinds. */
   readonly beside?: readonly string[];

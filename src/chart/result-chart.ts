@@ -203,12 +203,7 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const size = kind.size?.(drawing, options);
   const fixed = options.width !== undefined;
   const plot = { ...plotOf(result, drawing, kind, { ...size, ...options }), fixed };
-  const own = kind.annotations?.(drawing) ?? [];
-  const {
-    layers,
-    height: above,
-    sentences,
-  } = annotationLayers(plot, [...(options.annotations ?? []), ...own]);
+  const { layers, height: above, sentences } = annotationLayers(plot, options.annotations ?? []);
   const view = { ...plot, y: raised(plot.y, above) };
   const { width, height, horizontal, names } = view;
   const layer = viewLayers(view, kind, layers, result.origin);
@@ -227,10 +222,10 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
 
 /** A panel for each value of a column. */
 function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
-  const { facet = "", annotations: given = [], scales } = options;
+  const { facet = "", annotations = [], scales } = options;
   const { all, each, sentences } = facetDrawings(result, kind, options);
   const bounds = kind.horizontal?.(all, options) ?? false;
-  const { columns, apart, ...size } = panelSize(all, each.length, bounds, options, kind.columns);
+  const { columns, apart, ...size } = panelSize(all, each.length, bounds, options);
   const look = { ...options, ...(bounds && kind.size?.(all, options)), ...size };
   const common = plotOf(result, all, kind, look);
   const place = { count: each.length, columns, apart, ...(scales && { scales }) };
@@ -238,8 +233,9 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
   let above = 0;
   const views = each.map(({ name, drawing }, at) => {
     const view = panelView(plotOf(result, drawing, kind, look), common, at, place);
-    const own = annotationLayers(view, kind.annotations?.(drawing) ?? []);
-    const { layers, sentences: outside } = annotationLayers(view, given);
+    const within = (panel: unknown) => annotations.filter((each) => each.panel === panel);
+    const own = annotationLayers(view, within(drawing.panel));
+    const { layers, sentences: outside } = annotationLayers(view, within(undefined));
     notes.push(...outside);
     above = Math.max(above, own.height);
     // Their labels would hide each other, and stand in the lines' tooltips.

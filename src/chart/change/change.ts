@@ -9,8 +9,7 @@ import { Chart } from "../chart-value.js";
 import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from "../options.js";
 import { drawnResult } from "../result-chart.js";
 import { tableModel } from "../table.js";
-import { causes, changedValues, releaseMeasures, steps, type Figure } from "./bars.js";
-import { series } from "./lines.js";
+import { causes, changedValues, releaseMeasures, series, steps, type Figure } from "./figures.js";
 
 const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) => Figure>> = {
   explain: causes,

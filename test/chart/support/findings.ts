@@ -101,9 +101,9 @@ export function comparison(): Finding {
       measures: [
         measure("before", "Measurements, before"),
         measure("after", "Measurements, after"),
-        { ...measure("change", "Measurements, change"), main: true },
-        measure("low", "Low end of the change"),
-        measure("high", "High end of the change"),
+        { ...measure("change", "Measurements, change"), main: true, interval: ["low", "high"] },
+        measure("low", "Low end of the 95 % interval"),
+        measure("high", "High end of the 95 % interval"),
         measure("relative", "Relative change", "share"),
         measure("part", "Part of the whole's change", "share"),
       ],

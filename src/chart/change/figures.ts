@@ -1,0 +1,314 @@
+import { MOST_ROWS } from "../../base/limits.js";
+import { counted, lowered, textOf } from "../../base/text.js";
+import { foundTable } from "../../change/flows.js";
+import { amount, percent, signedPercent } from "../../change/words.js";
+import { rowKey, rowsByKey } from "../../result/arquero-table.js";
+import { valueWords } from "../../result/column-words.js";
+import { zoneOf, type ResultColumns } from "../../result/origin.js";
+import { Result, type Value } from "../../result/result.js";
+import { DAY } from "../../time/span.js";
+import { between } from "../../time/time-range.js";
+import { heading, label } from "../../render/label.js";
+import { BAR } from "../bar.js";
+import type { ChartKind } from "../frame.js";
+import { LINE } from "../line.js";
+import type { Annotation, ChangeRecord, DrawOptions, FindingRow } from "../options.js";
+
+/** How a finding is drawn: as a chart of a kind, of a Result made for it. */
+export interface Figure {
+  readonly title: string;
+  /** Notes on reading it, and on what isn't in it; a sentence each. */
+  readonly remarks: readonly string[];
+  readonly result: Result;
+  readonly kind: ChartKind;
+  readonly options: DrawOptions;
+}
+
+const REST = "everything else";
+
+/** `explain`: what each cause contributes to the change, the largest first, and everything else. */
+export function causes(result: Result): Figure {
+  const rows = result.rows();
+  const sum = rows.reduce((all, row) => all + Number(row["change"] ?? 0), 0);
+  const { name, unit } = changed(result);
+  return {
+    ...changes(result, (row) => textOf(row["cause"])),
+    title: `Where the ${sum < 0 ? "drop" : "rise"} in ${lowered(name)} comes from`,
+    remarks:
+      rows.length === 0
+        ? []
+        : [`The bars add up to ${differenceText(sum, unit)}; percentages are shares of that.`],
+  };
+}
+
+/** `compare`: the change of each value, in the finding's order. */
+export function changedValues(result: Result): Figure {
+  return {
+    ...changes(result, ({ dimension, value }) => {
+      const column = textOf(dimension);
+      return `${heading(column)} ${label(valueWords(column, value))}`;
+    }),
+    title: `${changed(result).name}: change by value`,
+    remarks: result.numRows() === 0 ? [] : ["Percentages: change from the earlier range."],
+  };
+}
+
+/** What changed, by the label of its change, and its unit. */
+function changed({ origin }: Result): { name: string; unit: string } {
+  const measure = origin.columns.measures.find(({ name }) => name === "change");
+  return {
+    name: measure?.label.replace(/, change$/, "") ?? "It",
+    unit: measure?.unit ?? "",
+  };
+}
+
+/** Horizontal bars from zero, with intervals and figures at their ends. */
+function changes(
+  result: Result,
+  nameOf: (row: FindingRow) => string,
+): Pick<Figure, "result" | "kind" | "options"> {
+  const { unit } = changed(result);
+  const rows = result.rows();
+  const name = rows.map(nameOf);
+  const rest = name.at(-1) === REST && { other: REST };
+  const figures = rows.map((row) => changeFigures(row, unit));
+  const dimensions = [{ name: "name", order: name, ...rest }];
+  const columns = { dimensions, measures: result.origin.columns.measures };
+  return {
+    result: result.with(result.table.assign({ name, figures }), { columns }),
+    kind: BAR,
+    options: {
+      y: "change",
+      ...(unit === "share" && { yLabel: "Change (percentage points)" }),
+      horizontal: true,
+      sort: "given",
+      beside: ["before", "after", "figures"],
+      text: "figures",
+    },
+  };
+}
+
+/** `−23,850 (−58 %)`. */
+function changeFigures(row: FindingRow, unit: string): string {
+  const { change, before, relative, part } = row as Readonly<Record<string, number | null>>;
+  if (change == null) return `only in the ${before == null ? "later" : "earlier"} range`;
+  const by = relative === undefined ? part : relative;
+  const brackets =
+    by == null || Math.abs(by) > 99
+      ? ""
+      : ` (${relative === undefined ? percent(by) : signedPercent(by)})`;
+  return `${differenceText(change, unit)}${brackets}`;
+}
+
+/** A difference with its sign, short; of shares in percentage points. */
+function differenceText(value: number, unit: string): string {
+  const size = Math.abs(value);
+  const short = unit !== "share" && size >= 100 ? Math.round(size) : Number(size.toPrecision(3));
+  const sign = value > 0 ? "+" : value < 0 ? "−" : "";
+  return `${sign}${amount(short, unit).replace(" %", " pp")}`;
+}
+
+/** `lab.funnel`: the reports at each step, now and the week before, and what came through. */
+export function steps(result: Result): Figure {
+  const [now, before] = [labelOf(result, "now"), labelOf(result, "before")];
+  const bar = (step: string, when: string, reports: Value, passed: Value): FindingRow => {
+    // What the first step let through isn't known: it is compared with the week before.
+    const known = passed != null && step !== "check-in";
+    const through = known ? ` (${percent(Number(passed))} came through)` : "";
+    const figures = reports == null ? "unknown" : `${amount(Number(reports), "")}${through}`;
+    return { step, when, reports, figures };
+  };
+  const rows = result.rows().flatMap((row) => {
+    const step = label(row["step"]);
+    return [
+      bar(step, now, row["now"], row["passed"]),
+      bar(step, before, row["before"], row["passed_before"]),
+    ];
+  });
+  const reports = { name: "reports", label: "Reports", unit: "" };
+  const columns: ResultColumns = {
+    dimensions: [
+      { name: "step", order: result.column("step").map((step) => label(step)), ordered: true },
+      { name: "when", order: [now, before], other: before },
+    ],
+    measures: [{ ...reports, additive: false, missing: "gap" }],
+  };
+  const table = foundTable(result.table, ["step", "when", "reports", "figures"], rows);
+  return {
+    result: result.with(table, { columns }),
+    kind: BAR,
+    options: {
+      x: "step",
+      y: "reports",
+      color: "when",
+      stack: false,
+      horizontal: true,
+      beside: ["figures"],
+      text: "figures",
+    },
+    title: "Reports from check-in to storage",
+    remarks: [],
+  };
+}
+
+/** `lab.release`: the change of each measure, as a share of what the version before had. */
+export function releaseMeasures(result: Result): Figure {
+  return {
+    result,
+    kind: BAR,
+    options: {
+      x: "measure",
+      y: "relative",
+      interval: ["relative_low", "relative_high"],
+      horizontal: true,
+      sort: "given",
+      color: null,
+    },
+    title: `${labelOf(result, "after")} compared with ${labelOf(result, "before")}`,
+    remarks: [],
+  };
+}
+
+function labelOf({ origin }: Result, measure: string): string {
+  return origin.columns.measures.find(({ name }) => name === measure)?.label ?? measure;
+}
+
+const MOST_LABELS = 12;
+const MOST_PANELS = 4;
+const LEVEL = "Fitted level, without its season";
+
+/**
+ * `anomalies` and `changePoints`: the series in which something was found, a panel for each group, the
+ * first found first; else the first groups. Of alarms a band from the limit to what was expected, and spans
+ * of the alarms; of changes the fitted level, and a rule or a span where it changed.
+ */
+export function series(
+  { table, origin }: Result,
+  { kind, rows: found = [] }: ChangeRecord,
+): Figure {
+  const isAlarm = kind === "anomalies";
+  const { dimensions, measures } = origin.columns;
+  const time = origin.columns.time!;
+  const measure = measures[0]!;
+  const at = (row: FindingRow, column = time.name) => Number(row[column]);
+  const keyOf = (row: FindingRow) => rowKey(dimensions.map(({ name }) => row[name]));
+  const all = (table.objects() as FindingRow[]).toSorted((a, b) => at(a) - at(b));
+  const byGroup = rowsByKey(all.map(keyOf));
+  const hit = [...new Set(found.map(keyOf))].filter((key) => byGroup.has(key));
+  const chosen = hit.length > 0 ? hit : [...byGroup.keys()];
+  const end = all.length === 0 ? 0 : at(all.at(-1)!);
+  const from = Math.min(end - 14 * DAY, ...found.map((row) => at(row, "t") - 3 * DAY));
+  const most = Math.floor(MOST_ROWS / Math.min(MOST_PANELS, chosen.length)) - 8;
+  const groups = chosen.slice(0, MOST_PANELS).map((key) => {
+    const rows = byGroup.get(key)!.map((row) => all[row]!);
+    const own = found.filter((row) => keyOf(row) === key);
+    const texts = dimensions.map(
+      ({ name, of }) => `${heading(name)} ${label(valueWords(of ?? name, rows[0]![name]), 60)}`,
+    );
+    const drawn = isAlarm ? rows.filter((row) => at(row) >= from).slice(-most) : rows;
+    return { panel: texts.join(", "), own, drawn };
+  });
+  const begins = Math.min(
+    ...groups.flatMap(({ drawn }) => drawn.slice(0, 1).map((row) => at(row))),
+  );
+  const rows = groups.flatMap(({ panel, drawn, own }) =>
+    drawn.flatMap((row) => {
+      const value = { ...row, group: panel, series: measure.label };
+      const level = isAlarm ? null : levelAt(at(row), own);
+      return level === null ? [value] : [value, { ...value, [measure.name]: level, series: LEVEL }];
+    }),
+  );
+  const annotations = groups.flatMap(({ panel, own, drawn }) => {
+    const noted = isAlarm
+      ? own.filter((row) => at(row, "until") > begins).map(alarmSpan)
+      : own.map((row) => changeSpan(row, measure.unit));
+    const open = drawn.find(({ state }) => state === "incomplete");
+    const unjudged = { end: new Date(end), label: "not judged yet" };
+    return [
+      ...noted.slice(0, MOST_LABELS),
+      ...(open === undefined ? [] : [{ ...unjudged, time: new Date(at(open)) }]),
+    ].map((each) => ({ ...each, panel }));
+  });
+  const several = byGroup.size > 1;
+  const lines = !isAlarm && found.length > 0;
+  const names = groups.map(({ panel }) => panel);
+  const order = [LEVEL, measure.label];
+  const columns = {
+    // Spans show which aren't judged.
+    time: { ...time, ...(isAlarm && { incomplete: [] }) },
+    dimensions: [
+      ...(several ? [{ name: "group", order: names }] : []),
+      ...(lines ? [{ name: "series", order, other: measure.label }] : []),
+    ],
+    // Every bucket has a row.
+    measures: measures.map((each) => ({ ...each, missing: "gap" as const })),
+  };
+  const timeZone = zoneOf(origin);
+  const range = origin.range &&
+    rows.length > 0 && {
+      range: between(new Date(begins), origin.range.end, { timeZone }),
+    };
+  const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
+  const unseen = isAlarm ? found.filter((row) => at(row, "until") <= begins).length : 0;
+  return {
+    result: new Result(foundTable(table, drawn, rows), {
+      ...origin,
+      reductions: [],
+      ...range,
+      columns,
+    }),
+    kind: LINE,
+    options: {
+      y: measure.name,
+      color: lines ? "series" : null,
+      annotations,
+      ...(isAlarm && { band: ["limit", "expected"] as const }),
+      ...(several && { facet: "group", scales: "own", columns: 1 }),
+    },
+    title: `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: the ${isAlarm ? "alarms" : "changes"}`,
+    remarks: [
+      ...(unseen > 0 ? [`${counted(unseen, "earlier alarm")} in the table.`] : []),
+      ...(chosen.length > MOST_PANELS
+        ? [
+            `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
+          ]
+        : []),
+      ...(lines
+        ? ["Spans: when a change happened (95 % interval), or a fall or rise lasted."]
+        : []),
+    ],
+  };
+}
+
+function alarmSpan(row: FindingRow): Annotation {
+  const kind = row["kind"] as string;
+  const by = kind === "drop" ? ` ${signedPercent(Number(row["change"]))}` : "";
+  return { time: row["t"] as Date, end: row["until"] as Date, label: `${kind}${by}` };
+}
+
+/** A rule at a step, or a span of its interval or of a slope: `−34 %`. */
+function changeSpan(row: FindingRow, unit: string): Annotation {
+  const { relative } = row;
+  const by =
+    unit === "share" || relative == null
+      ? differenceText(Number(row["size"]), unit)
+      : signedPercent(Number(relative));
+  const ends =
+    row["change"] === "slope" ? (["t", "until"] as const) : (["earliest", "latest"] as const);
+  const [time, end] = ends.map((name) => row[name] as Date);
+  return { time: time!, ...(+end! > +time! && { end: end! }), label: by };
+}
+
+/** The fitted level of a series at a time: from each change to the next, and along slopes; null without changes. */
+function levelAt(at: number, changes: readonly FindingRow[]): number | null {
+  const points = changes
+    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]) || Number(a["until"]) - Number(b["until"]))
+    .flatMap((row) => [
+      { time: Number(row["t"]), level: Number(row["before"]) },
+      { time: Number(row["until"]), level: Number(row["after"]) },
+    ]);
+  const next = points.findIndex(({ time }) => time > at);
+  const [from, to] = [points[next < 0 ? points.length - 1 : next - 1], points[next]];
+  if (from === undefined || to === undefined) return (from ?? to)?.level ?? null;
+  return from.level + ((to.level - from.level) * (at - from.time)) / (to.time - from.time);
+}
