@@ -15,10 +15,8 @@ const MOST_REST = 3;
 /** Pixels of a category's widest place, and of its name's letters. */
 const PLACE = 90;
 const NAME_SIZE = 11;
-/** Pixels of the narrowest of several bars beside each other. */
-const NARROWEST = 2;
 
-/** Bars along time, as wide as their buckets, or one for each category; series are stacked or stand beside each other. */
+/** Bars along time, as wide as their buckets, or one for each category; series are stacked, or stand beside each other in a category. */
 export const BAR: ChartKind = {
   name: "bar",
   drawn: "bars",
@@ -104,28 +102,22 @@ function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing["xs"] {
 }
 
 /** @throws ProbelabError for bars that would mislead, or be too many. */
-function check({ drawing, options, width, horizontal }: Frame, beside: boolean): void {
+function check({ drawing, options }: Frame, beside: boolean): void {
   const { roles, series, xs } = drawing;
   const refuse = (what: string, why: string): never => {
     throw new ProbelabError(`Can't ${what}: ${why}.`);
   };
   const isCategory = roles.xKind === "category";
-  if (beside && options.stack === undefined && !isCategory) {
+  if (beside && !isCategory) {
     refuse(
-      `stack ${JSON.stringify(roles.y)} in bars`,
-      "its values can't be added up; draw it with chart.line, with stack: false beside each other, or one series with color: null",
+      `draw bars of ${series.length} series beside each other along ${JSON.stringify(roles.x)}`,
+      "only bars of categories stand so; draw it with chart.line, in panels with facet, or one series with color: null",
     );
   }
   if (isCategory && xs.length > MOST_CATEGORIES) {
     refuse(
       `draw a bar for each of ${xs.length} values of ${JSON.stringify(roles.x)}`,
       `ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}`,
-    );
-  }
-  if (beside && width / xs.length / series.length < NARROWEST && !horizontal) {
-    refuse(
-      `draw ${xs.length} times ${series.length} bars beside each other in ${width} pixels`,
-      "they would be too narrow to see; ask with a coarser every or a smaller top, or draw them with chart.line",
     );
   }
   if (series.length > 1 && !beside && options.interval) {
@@ -151,14 +143,11 @@ function layers(given: Frame): VegaLiteSpec[] {
   const instant = (at: number) => (roles.xKind === "time" ? formatInstantIso(at) : at);
   const row = (point: Point): VegaLiteSpec => {
     const from = Number(point.x);
-    const long = (ends?.get(from) ?? from) - from;
-    // Of bars beside each other each has its part of the bucket.
-    const [at, of] = beside ? [point.series, series.length] : [0, 1];
-    const part = (shift: number) => instant(from + (long * (at + shift)) / of);
+    const end = ends?.get(from) ?? from;
     return {
       ...specRow(point, frame),
-      ...(ends && { end: part(1), ...(beside && { begin: part(0) }) }),
-      ...(ends && extents && { middle: part(0.5) }),
+      ...(ends && { end: instant(end) }),
+      ...(ends && extents && { middle: instant((from + end) / 2) }),
       ...rank(point),
       ...(incomplete.has(point.x) && { incomplete: true }),
       ...(point.x === rest && { other: true }),
@@ -177,11 +166,7 @@ function layers(given: Frame): VegaLiteSpec[] {
   ];
   const condition = tones.length > 0 && { condition: tones.length === 1 ? tones[0] : tones };
   const dodge = { field: fields.series, sort: series.map(({ label }) => label) };
-  const place = {
-    x: ends && beside ? { ...x, field: "begin" } : x,
-    ...(ends && { x2: { field: "end" } }),
-    ...(beside && !ends && { xOffset: dodge }),
-  };
+  const place = { x, ...(ends ? { x2: { field: "end" } } : beside && { xOffset: dodge }) };
   const bars = {
     ...frame.data(drawn.map(row)),
     mark: {

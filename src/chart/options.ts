@@ -91,7 +91,7 @@ export interface AreaOptions<C extends string = string> extends ChartOptions<C> 
 
 /** Options of `chart.bar`. */
 export interface BarOptions<C extends string = string> extends ChartOptions<C> {
-  /** `"sum"`: series on top of each other; `"normalize"`: the same, to 100 %; false: beside each other. Default: `"sum"` for what adds up, else false. */
+  /** `"sum"`: series on top of each other; `"normalize"`: the same, to 100 %; false: beside each other, for categories. Default: `"sum"` for what adds up, else false. */
   readonly stack?: "sum" | "normalize" | false;
   /** Whether bars of categories are horizontal; default: where their names don't fit below upright bars. */
   readonly horizontal?: boolean;

@@ -1,17 +1,16 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted, shownValue, textOf } from "../base/text.js";
-import { formatInstantIso, specText, wrap } from "../render/label.js";
-import { originRecord } from "../render/origin.js";
-import { SCHEMA, themeConfig, type VegaLiteSpec } from "../render/theme.js";
+import { formatInstantIso } from "../render/label.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
-import type { Result, Value } from "../result/result.js";
+import type { Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
+import { wholeSpec } from "./result-chart.js";
 import { checkColumn } from "./roles.js";
 import { originSpan, spanSentence } from "./sentences.js";
-import { themeOf } from "./series.js";
 
 /** Name of the rows among a spec's datasets. */
 const ROWS = "result";
@@ -36,24 +35,37 @@ export function vegaLiteChart(of: RowsGiven, given: VegaLiteSpec): Chart {
   const { usermeta, config, datasets, title: called, ...own } = inUtc(given) as VegaLiteSpec;
   // Vega-Lite's "container" draws nothing in JupyterLab; left out, screens draw a chart as wide as its place.
   for (const side of ["width", "height"]) if (own[side] === "container") delete own[side];
-  const { title, texts } = titleOf(called, result, Math.max(300, Number(own["width"]) || 1000));
-  const text = texts.text.join(" ");
-  const theme = themeOf(undefined);
-  const origin = originRecord(result.origin, [], text);
-  const spec = {
-    $schema: SCHEMA,
-    description: `${text}. ${counted(rows.length, "row")}.`,
-    background: theme.background,
-    padding: 12,
-    ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
-    ...own,
-    title,
-    data: { name: ROWS },
-    datasets: { ...Object(datasets), [ROWS]: values } as object,
-    usermeta: { ...Object(usermeta), texts, probelab: origin } as object,
-    config: merge(themeConfig(theme), config),
+  const { text, subtitle, ...look } = isObject(called) ? called : { text: called };
+  const said = (value: unknown): string[] => [value ?? []].flat().map(textOf);
+  const { origin } = result;
+  const spec = wholeSpec(origin, {
+    widest: Math.max(300, Number(own["width"]) || 1000),
+    title: said(text ?? ["Result", ...originSpan(origin)].join(", ")).join(" "),
+    subtitle: [
+      ...said(subtitle),
+      [
+        ...(text === undefined ? [] : spanSentence(origin)),
+        ...origin.reductions,
+        ...origin.notes,
+      ].join(" "),
+    ],
+    theme: undefined,
+    described: (title) => `${title}. ${counted(rows.length, "row")}.`,
+    reductions: [],
+    body: {
+      ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
+      ...own,
+      data: { name: ROWS },
+      datasets: { ...Object(datasets), [ROWS]: values } as object,
+    },
+  });
+  const whole = {
+    ...spec,
+    title: { ...look, ...(spec["title"] as object) },
+    usermeta: { ...Object(usermeta), ...(spec["usermeta"] as object) } as object,
+    config: merge(spec["config"] as VegaLiteSpec, config),
   };
-  return new Chart(spec, result, { names, rows }, { spec: given });
+  return new Chart(whole, result, { names, rows }, { spec: given });
 }
 
 const CLOCK = "year|quarter|month|date|week|day|dayofyear|hours|minutes|seconds|timeFormat";
@@ -121,21 +133,6 @@ function inUtc(part: unknown, name = ""): unknown {
   const isTime = type === "temporal" && ("field" in inner || "datum" in inner);
   if (!isTime || !isObject(scale) || "type" in scale) return inner;
   return { ...inner, scale: { ...scale, type: "utc" } };
-}
-
-/** The spec's title and subtitle, then what the reader must know of the rows. */
-function titleOf(given: unknown, { origin }: Result, width: number) {
-  const { text, subtitle, ...rest } = isObject(given) ? given : { text: given };
-  const lines = (value: unknown): string[] =>
-    [value ?? []].flat().map((line) => specText(cleanText(textOf(line), 300)));
-  const span = text === undefined ? [] : spanSentence(origin);
-  const notes = [...span, ...origin.reductions, ...origin.notes].join(" ");
-  const texts = {
-    text: lines(text ?? ["Result", ...originSpan(origin)].join(", ")),
-    subtitle: [...lines(subtitle), ...(notes === "" ? [] : [notes])],
-  };
-  const wrapped = texts.subtitle.flatMap((line) => wrap([line], width, 12));
-  return { texts, title: { ...rest, text: texts.text, subtitle: wrapped } };
 }
 
 function specValue(value: Value): Json {

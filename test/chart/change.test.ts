@@ -1,6 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import {
   type AnomaliesFinding,
   type ChangePoints,
@@ -17,7 +15,7 @@ import { compiledSpec } from "../../src/render/svg.js";
 import { isRich, mimeBundles } from "../../src/notebook/mime-bundle.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import * as findings from "./support/findings.js";
-import { decodePng, OTHER_PIXELS, pixelDifference } from "./support/png-image.js";
+import { pictureOf } from "./support/pictures.js";
 
 type Name = keyof typeof findings;
 const NAMES = Object.keys(findings) as Name[];
@@ -38,19 +36,9 @@ const layersOf = ({ layer }: VegaLiteSpec): VegaLiteSpec[] => (layer ?? []) as V
 const subtitleOf = ({ title }: VegaLiteSpec): string[] =>
   (title as { subtitle: string[] }).subtitle;
 
-describe("pictures of findings look as they did (UPDATE_PICTURES=1 makes them anew)", () => {
-  test.each(NAMES)("%s", async (name) => {
-    const png = await chart.change(made[name]).png({ scale: 1 });
-    const file = fileURLToPath(new URL(`snapshots/change-${name}.png`, import.meta.url));
-    if (process.env["UPDATE_PICTURES"]) {
-      mkdirSync(new URL("snapshots/", import.meta.url), { recursive: true });
-      writeFileSync(file, png);
-    }
-    expect(existsSync(file), `${file} is missing`).toBe(true);
-    const [seen, kept] = [decodePng(png), decodePng(readFileSync(file))];
-    expect([seen.width, seen.height]).toEqual([kept.width, kept.height]);
-    expect(pixelDifference(seen, kept)).toBeLessThan(OTHER_PIXELS);
-  });
+test.each(NAMES)("the picture of %s is as it was", async (name) => {
+  const picture = await pictureOf(chart.change(made[name]));
+  await expect(picture).toMatchFileSnapshot(`snapshots/change-${name}.svg`);
 });
 
 test.each(NAMES)(

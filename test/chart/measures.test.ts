@@ -141,15 +141,12 @@ describe("chart.bar of categories", () => {
     );
   });
 
-  test("along time stand beside each other, inside their bucket", () => {
-    const [bars] = layers(chart.bar(two, { y: "q50", stack: false }));
-    const week = 7 * 86_400_000;
-    for (const { t, begin, end } of bars?.data.values ?? []) {
-      const [from, a, b] = [t, begin, end].map((time) => Date.parse(String(time)));
-      expect(b! - a!).toBe(week / 2);
-      expect(a! >= from! && b! <= from! + week).toBe(true);
+  test("of several series along time stand on top of each other, or are refused", () => {
+    for (const options of [{ y: "q50" }, { y: "runs", stack: false } as const]) {
+      expect(() => chart.bar(two, options)).toThrow(
+        /draw it with chart\.line, in panels with facet/,
+      );
     }
-    expect(() => chart.bar(two, { y: "q50" })).toThrow(/stack: false/);
   });
 });
 

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chart } from "../../src/index.js";
-import { decodePng } from "../chart/support/png-image.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
 
 // Debian: fonts-dejavu-core.
@@ -27,9 +26,9 @@ test.skipIf(missing !== "")(
     const drawn = async (folder: string) => {
       process.env.PROBELAB_FONTS = folder;
       const titled = chart.area(weeklyCounts(), { width: 200, height: 60, title: "პრობელაბი" });
-      return decodePng(await titled.png({ scale: 1 })).pixels;
+      return titled.png({ scale: 1 });
     };
     const [boxes, letters] = [await drawn(empty), await drawn(DEJAVU)];
-    expect(boxes.filter((value, at) => value !== letters[at]).length).toBeGreaterThan(200);
+    expect(letters.equals(boxes)).toBe(false);
   },
 );
