@@ -36,7 +36,7 @@ export interface Panels {
   readonly sentences: readonly string[];
 }
 
-/** A drawing for each value of a column, of the same series and the same places along x. */
+/** A drawing for each value of a column, of the same series and the same places along x; there is at least one row. */
 export function facetDrawings(
   result: Result,
   kind: ChartKind,
@@ -50,11 +50,7 @@ export function facetDrawings(
     ...drawRows(part.result, kind, options, most),
     panel: part.value,
   }));
-  const [first] = drawings;
-  if (first === undefined) {
-    const drawing = drawRows(result, kind, { ...options, color: facet });
-    return { all: { ...drawing, series: [] }, each: [], sentences: [] };
-  }
+  const first = drawings[0]!;
   const steps = new Set(drawings.map(({ every }) => every));
   if (steps.size > 1) {
     throw new ProbelabError(

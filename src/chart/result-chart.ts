@@ -44,8 +44,8 @@ export interface Said {
   readonly title: string;
   /** For those who can't see it. */
   readonly sentence: string;
-  /** The first lines of the subtitle. */
-  readonly lines: (this: void, width: number) => readonly string[];
+  /** The beginning of the subtitle. */
+  readonly first: string;
   /** Notes on reading it, and on what isn't in it; a sentence each. */
   readonly remarks: readonly string[];
 }
@@ -68,7 +68,7 @@ export function drawnResult(
     );
   }
   const { origin } = result;
-  const drawn = options.facet === undefined ? alone : inPanels;
+  const drawn = options.facet === undefined || result.numRows() === 0 ? alone : inPanels;
   const { drawing, named, views, sentences, ...picture } = drawn(result, kind, options);
   const remarks = chartSentences(drawing, origin, kind.faded, [
     ...(said?.remarks ?? []),
@@ -76,12 +76,11 @@ export function drawnResult(
     ...(kind.notes?.(drawing, origin) ?? []),
     ...(options.yZero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
-  const lines = said?.lines(picture.widest) ?? [];
   const spec = wholeSpec(origin, {
     ...picture,
     title: options.title ?? said?.title ?? titleSentence(named, picture.widest),
     theme: options.theme,
-    subtitle: [options.subtitle ?? "", lines.join(" "), remarks.join(" ")],
+    subtitle: [options.subtitle ?? "", said?.first ?? "", remarks.join(" ")],
     described: (text) =>
       said
         ? cleanText(`${text}. ${said.sentence}`, 4_000)
@@ -244,18 +243,14 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
     return { name, view, layer, layers: layer.length - marks.length - own.layers.length };
   });
   const series = [...new Set([...all.roles.series, facet])];
-  const none = views.length === 0;
-  const height = size.height ?? common.height;
   return {
     drawing: all,
     named: { ...all, series: chartSeries([facet], undefined), roles: { ...all.roles, series } },
-    body: none
-      ? { ...size, height, layer: viewLayers(common, kind, [], result.origin) }
-      : panelsSpec(views, place, above),
-    views: none ? [{ view: common, layers: 0 }] : views,
+    body: panelsSpec(views, place, above),
+    views,
     sentences: [...sentences, ...new Set(notes)],
     widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
-    ...(!none && { panels: { width: size.width, columns, apart } }),
+    panels: { width: size.width, columns, apart },
     bounds,
     rows: {
       names: [facet, ...rowsDrawn(all, options).names],

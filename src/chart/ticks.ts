@@ -19,15 +19,13 @@ const SIZES: Record<Unit, readonly number[]> = {
   minute: [1, 5, 10, 15, 30],
   hour: [1, 2, 3, 6, 12],
   day: [1],
-  week: [1, 2, 4],
+  week: [1, 2],
   month: [1, 2, 3, 6],
   year: [1, 2, 5, 10, 20, 50],
 };
 const STEPS: Bucket[] = (Object.keys(SIZES) as Unit[]).flatMap((unit) =>
   SIZES[unit].map((count) => bucketName({ count, unit })),
 );
-/** Months are read more easily: this one is for where they would be one or two labels. */
-const RATHER_MONTHS: Bucket = "4 weeks";
 
 /** What the second line of a label names, for steps of a unit. */
 const LARGER_UNIT = {
@@ -50,10 +48,7 @@ export function timeTicks(
   const span = end - start;
   const usable = stepsFrom(every ?? "second");
   const starts = (each: Bucket): number[] => startsBetween(start, end, each, timeZone);
-  const rough = usable.findIndex(
-    (each) =>
-      (each !== RATHER_MONTHS || every === "2 weeks") && span / usualLength(each) <= most - 1,
-  );
+  const rough = usable.findIndex((each) => span / usualLength(each) <= most - 1);
   const fits = rough < 0 ? usable.length - 1 : rough;
   // One or two labels show no scale: the next finer step whose labels are as few as may be.
   const finer = usable

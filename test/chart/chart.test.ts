@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { between, chart, ProbelabError } from "../../src/index.js";
-import { THEMES } from "../../src/render/theme.js";
-import { layers, legend, specRows, subtitle, title } from "./support/layers.js";
+import { layers, specRows, subtitle, title } from "./support/layers.js";
 import { xmlElements } from "./support/xml-tree.js";
 import {
   makeResult,
   versionSummary,
-  VERSIONS,
   weeklyCounts,
   weeklyDurations,
 } from "./support/sample-results.js";
@@ -68,14 +66,6 @@ describe("defaults from the Result", () => {
 });
 
 describe("legend", () => {
-  test("versions stand as the Result orders them, other last and grey", () => {
-    const { names, colours } = legend(chart.area(weeklyCounts()));
-    expect(names).toEqual([...VERSIONS, "other"]);
-    expect(names.indexOf("3.10.1")).toBeGreaterThan(names.indexOf("3.9.0"));
-    expect(colours.at(-1)).toBe(THEMES.light.neutral);
-    expect(new Set(colours).size).toBe(colours.length);
-  });
-
   test("more series than can be told apart are refused with advice", () => {
     const many = Array.from({ length: 30 }, (_, index) => `3.${index}.0`);
     expect(() => chart.line(weeklyCounts({ versions: many }))).toThrow(/31 series.*top: 6/);
@@ -98,11 +88,6 @@ describe("incomplete edge buckets", () => {
     expect(weeks[0]).not.toContain("2026-01-26T00:00:00Z");
     expect(weeks[1]).toEqual(["2026-01-26T00:00:00Z", "2026-02-02T00:00:00Z"]);
     expect(weeks[2]).toEqual(["2026-04-20T00:00:00Z", "2026-04-27T00:00:00Z"]);
-  });
-
-  test("no sentence where the range covers whole buckets", () => {
-    const whole = weeklyCounts({ range: between("2026-02-02", "2026-03-02"), other: false });
-    expect(subtitle(chart.line(whole))).toBe("2026-02-02 to 2026-03-02 UTC.");
   });
 });
 
@@ -129,22 +114,6 @@ describe("gaps and zeros", () => {
       const middle = line?.data.values.find((row) => row.t === "2026-02-09T00:00:00Z");
       expect(middle?.[y]).toBeNull();
     }
-  });
-
-  test("a stack takes a missing count for zero", () => {
-    const t = at("2026-02-02");
-    const u = at("2026-02-09");
-    const stack = makeResult(
-      { t: [t, u, u], v: ["a", "a", "b"], n: [1, 2, 3] },
-      {
-        time: { name: "t", every: "week", incomplete: [] },
-        dimensions: [{ name: "v", order: ["a", "b"] }],
-        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
-      },
-    );
-    const values = layers(chart.bar(stack))[0]?.data.values ?? [];
-    expect(values).toHaveLength(4);
-    expect(values.find((row) => row.v === "b" && row.t === "2026-02-02T00:00:00Z")?.n).toBe(0);
   });
 
   test("a Result without rows is a chart that says so, over the range asked for", async () => {
@@ -174,7 +143,6 @@ describe("limits and refusals", () => {
   test.each([
     [() => chart.line(weeklyCounts(), { x: "week" }), /no column "week"; the columns are "t"/],
     [() => chart.line(weeklyCounts(), { y: "software_version" }), /holds text/],
-    [() => chart.line(versionSummary()), /chart\.bar/],
     [() => chart.line(weeklyCounts(), { width: 10 }), /width: 10/],
     [() => chart.line(weeklyCounts(), { theme: "pink" as "dark" }), /"light" or "dark"/],
     [() => chart.area(weeklyCounts(), { y: { zero: false } }), /without zero/],

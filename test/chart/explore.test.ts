@@ -40,11 +40,7 @@ describe("chart.explore(result)", () => {
 
   test.each([
     [weeklyDurations(), { y: "q50" }, "by q50, whose values don't add up"],
-    [
-      exploreCells({ share: true }).with((cells) => cells.select("t", "probe_cc", "share")),
-      {},
-      "without a measure",
-    ],
+    [exploreCells().with((cells) => cells.select("t", "probe_cc")), {}, "without a measure"],
     [makeResult({ a: [1] }), {}, 'of the columns "a", without time'],
     [weeklyCounts(), { y: "runs" }, 'its measures are "measurements"'],
     [

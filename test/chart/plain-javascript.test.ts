@@ -28,43 +28,31 @@ function refusal(call: () => unknown): string {
   return (told as ProbelabError).message;
 }
 
-describe.each(makers)("%s of what is no Result", (name, make) => {
-  const said = (value: unknown): string => refusal(() => make(value));
-
-  test("a Promise: the await is named", () => {
-    const question = Promise.resolve(counts);
-    expect(said(question)).toBe(
-      `Can't ${name === "table" ? "show a Promise as a table" : "draw a Promise"}: write await before the question, ${name}(await lab.measurements.counts({ range })).`,
-    );
-  });
-
-  test("a list of something else than rows: what it holds, and how rows look", () => {
-    for (const [list, shown] of [
-      [[counts], "a Result (one chart draws one)"],
-      [[1, 2], "1"],
-      [[{ a: 1 }, null], "null"],
-      [[[1]], "a list"],
-      [[drawn], "a Chart"],
-    ] as const) {
-      expect(said(list)).toContain(`a list that holds ${shown}`);
-      expect(said(list)).toContain(
-        `pass rows, ${name}([{ t: new Date("2026-05-04"), runs: 12 }]).`,
-      );
-    }
-  });
-
-  test.each([
+test.each(makers)("%s of what is no Result says what it is, and what to pass", (name, make) => {
+  const shownAs = (what: string) =>
+    name === "table" ? `Can't show ${what} as a table: ` : `Can't draw ${what}: `;
+  const question = `${name}(await lab.measurements.counts({ range }))`;
+  const rows = `pass rows, ${name}([{ t: new Date("2026-05-04"), runs: 12 }]).`;
+  expect(refusal(() => make(Promise.resolve(counts)))).toBe(
+    `${shownAs("a Promise")}write await before the question, ${question}.`,
+  );
+  for (const [list, held] of [
+    [[counts], "a Result (one chart draws one)"],
+    [[{ a: 1 }, null], "null"],
+    [[[1]], "a list"],
+    [[drawn], "a Chart"],
+  ] as const) {
+    expect(refusal(() => make(list))).toBe(`${shownAs(`a list that holds ${held}`)}${rows}`);
+  }
+  for (const [value, shown] of [
     [undefined, "undefined"],
     [{ range: 1 }, '{"range":1}'],
     [drawn, "a Chart"],
-    [chart, "{}"],
-  ])("%#: what it is, and where a Result comes from", (value, shown) => {
-    const text = said(value);
-    expect(text).toContain(
-      name === "table" ? `Can't show ${shown} as a table` : `Can't draw ${shown}: `,
-    );
-    expect(text).toContain(`${name}(await lab.measurements.counts({ range }))`);
-  });
+  ] as const) {
+    const text = refusal(() => make(value));
+    expect(text).toContain(shownAs(shown));
+    expect(text).toContain(question);
+  }
 });
 
 describe("options that TypeScript would refuse", () => {

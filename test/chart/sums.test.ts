@@ -1,9 +1,8 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, test } from "vitest";
-import { chart, type Chart, count, type Result, type Value } from "../../src/index.js";
+import { describe, expect, test } from "vitest";
+import { chart, type Chart, type Result, type Value } from "../../src/index.js";
 import type { DimensionColumn, MeasureColumn } from "../../src/result/origin.js";
 import { buckets } from "../../src/time/bucket.js";
-import { ownDatabase } from "../support/own-database.js";
 import { subtitle } from "./support/layers.js";
 import { makeResult, RANGE } from "./support/sample-results.js";
 import { drawnData } from "./support/seen.js";
@@ -278,59 +277,6 @@ describe("a chart draws the sum of all rows at each of its places, or is refused
       }),
       { seed: 30, numRuns: 12 },
     );
-  });
-});
-
-describe("a chart of the largest values of two dimensions draws what the engine answers of either", () => {
-  const own = ownDatabase();
-  beforeAll(() =>
-    own.writer.command(
-      `CREATE TABLE fastpath ENGINE = MergeTree ORDER BY measurement_start_time AS
-       SELECT toDateTime('2026-02-02 00:00:00', 'UTC') + cityHash64(number) % (80 * 86400) AS measurement_start_time,
-         toString(number) AS report_id,
-         ['IT', 'DE', 'other', '', NULL, 'FR', 'US'][1 + toUInt32(7 * pow(cityHash64(number, 1) % 1000 / 1000, 2))] AS a,
-         ['3.9', '3.10', 'other', 'dev', 'x'][1 + cityHash64(number, a, 2) % 5] AS b
-       FROM numbers(3000)`,
-    ),
-  );
-  /** The answer by these columns, of which so many values keep their names. */
-  const answer = async (by: readonly Column[]): Promise<Result> => {
-    await using lab = await own.open();
-    const dimensions = by.filter((name) => name !== "t");
-    const every = by.includes("t") ? "week" : "all";
-    const measures = { n: count() };
-    const asked = { range: RANGE, every, by: dimensions, top: 2, measures };
-    const found: Result<object> = await lab.measurements.ask(asked as never);
-    return found as Result;
-  };
-
-  test("on every kind, and in linked views", async () => {
-    const both = await answer(["t", "a", "b"]);
-    for (const { name, draw, places, panels } of WAYS) {
-      const shown = panels === undefined ? places : [panels, ...places];
-      const asked = await answer(shown);
-      const known = new Map(
-        asked.rows().map((row) => [placeOf(shown.map((one) => row[one])), Number(row["n"])]),
-      );
-      // The rest is told where its bar would make the others too short.
-      const found = await seen(
-        name === "bars of a" ? chart.bar(both, { x: "a", color: null, other: true }) : draw(both),
-        places,
-      );
-      expect(amounts(found), name).toEqual(amounts(known));
-    }
-    const views = (await drawnData(chart.explore(both))).filter(({ datum }) => "amount" in datum);
-    for (const [field, column] of [
-      ["d0", "a"],
-      ["d1", "b"],
-    ] as const) {
-      const values = views
-        .filter(({ datum }) => field in datum)
-        .map(({ datum }): [string, number] => [String(datum[field]), Number(datum["f"])]);
-      const asked = (await answer([column])).rows();
-      const known = new Map(asked.map((row, at) => [String(at), Number(row["n"])]));
-      expect(amounts(new Map(values)), column).toEqual(amounts(known));
-    }
   });
 });
 

@@ -1,10 +1,15 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { chart, ProbelabError, table } from "../../src/index.js";
 import { readParquet } from "../support/read-parquet.js";
-import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
+import { originRecord, readOrigins } from "../../src/render/origin.js";
+import { csv } from "../../src/render/save.js";
+import { parseCsv } from "../chart/support/parse-csv.js";
+import { PAYLOADS } from "../chart/support/payloads.js";
+import { makeResult, versionSummary, weeklyCounts } from "../chart/support/sample-results.js";
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
 let directory = "";
@@ -27,13 +32,35 @@ describe("chart.save(path)", () => {
     expect(readdirSync(join(directory, "out", "charts"))).toHaveLength(4);
   });
 
-  test(".parquet holds the rows drawn, as they are, and the origin", async () => {
-    const content = await readParquet(readFileSync(await drawn.save(join(directory, "a.parquet"))));
-    expect(content.names).toEqual(drawn.data.names);
-    expect(content.rows).toEqual(drawn.data.rows);
-    expect(JSON.parse(content.metadata["probelab.origin"] ?? "")).toEqual(
-      (drawn.spec.usermeta as { probelab: unknown }).probelab,
-    );
+  test(".parquet holds the rows drawn or shown, as they are, and the origin", async () => {
+    const some = table(weeklyCounts(), { columns: ["measurements", "t"], limit: 3 });
+    const { probelab } = drawn.spec.usermeta as { probelab: unknown };
+    for (const [what, origin] of [
+      [drawn, probelab],
+      [some, originRecord(some.origin)],
+    ] as const) {
+      const content = await readParquet(
+        readFileSync(await what.save(join(directory, "a.parquet"))),
+      );
+      expect({ names: content.names, rows: content.rows }).toEqual(what.data);
+      expect(JSON.parse(content.metadata["probelab.origin"] ?? "")).toEqual(origin);
+    }
+  });
+
+  test("of a table: .html is a page with its origin, which runs nothing; .md its Markdown", async () => {
+    const summary = table(versionSummary(), { bars: ["runs"], caption: "Runs by <version>" });
+    const saved = async (name: string) =>
+      readFileSync(await summary.save(join(directory, name)), "utf8");
+    const html = await saved("a.html");
+    // A page applies no style attributes.
+    expect(html.split(summary.html.replaceAll(' style="text-align:left"', ""))).toHaveLength(2);
+    expect(html).toContain("script-src 'none'");
+    expect(html).toContain("<title>Runs by &lt;version&gt;</title>");
+    expect(html).not.toContain("<script>");
+    expect(readOrigins(Buffer.from(html))).toEqual([
+      originRecord(summary.origin, [], "Runs by <version>"),
+    ]);
+    expect(await saved("a.md")).toBe(summary.markdown);
   });
 
   test("no file of a chart or a table holds a password, in titles, names of series or rows", async () => {
@@ -62,4 +89,17 @@ describe("chart.save(path)", () => {
     expect(readdirSync(directory).sort()).toEqual(["file", "taken.svg"]);
     expect(readFileSync(join(directory, "file"), "utf8")).toBe("kept");
   });
+});
+
+test("csv(names, rows) gives every text back to a reader, but for the ' before a formula", () => {
+  const short = PAYLOADS.filter(({ length }) => length < 1_000);
+  const texts = fc.oneof(fc.string(), fc.constantFrom(...short));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(texts, texts)), (rows) => {
+      const inert = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+      const expected = [["a", "b"], ...rows.map((row) => row.map(inert))];
+      expect(parseCsv(csv(["a", "b"], rows))).toEqual(expected);
+    }),
+    { numRuns: 300, seed: 1 },
+  );
 });

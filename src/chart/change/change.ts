@@ -1,8 +1,7 @@
 import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
-import { isPromise, shownValue } from "../../base/text.js";
+import { cleanText, isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
-import { specText, wrap } from "../../render/label.js";
 import { htmlText, tableHtml } from "../../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";
 import { Chart } from "../chart-value.js";
@@ -20,7 +19,8 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
   release: releaseMeasures,
 };
 
-const MOST_LINES = 3;
+/** Characters of a sentence above its picture, some three lines: all of it is in the description. */
+const LONGEST = 450;
 /** Rows of a finding's table in a cell. */
 const MOST_ROWS = 20;
 
@@ -63,7 +63,7 @@ export function drawChange(
     {
       ...figure,
       sentence: record.sentence,
-      lines: (widest) => (withSentence ? firstLines(record.sentence, widest) : []),
+      first: withSentence ? cleanText(record.sentence, LONGEST) : "",
     },
   );
   return new Chart(spec, result, rows, { change: record, options }, live);
@@ -75,14 +75,6 @@ function drawnOf(finding: Finding): Result {
   if (finding.kind === "change points" && isResult(asked)) return asked;
   if (finding.kind === "anomalies" && isResult(buckets)) return buckets;
   return finding.result;
-}
-
-/** A finding's sentence as far as it fits on three lines: all of it is in the description. */
-function firstLines(sentence: string, width: number): string[] {
-  const lines = wrap([sentence], width, 12);
-  if (lines.length <= MOST_LINES) return lines;
-  const narrower = wrap([sentence], width - 20, 12).slice(0, MOST_LINES);
-  return [...narrower.slice(0, -1), specText(`${narrower.at(-1)} …`)];
 }
 
 /**

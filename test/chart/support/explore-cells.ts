@@ -2,6 +2,7 @@ import { buckets } from "../../../src/time/bucket.js";
 import type { Result, Value } from "../../../src/index.js";
 import {
   columnsOf,
+  counted,
   RANGE,
   VERSIONS,
   generator,
@@ -16,7 +17,7 @@ const TESTS = ["web_connectivity", "whatsapp", "telegram", "ndt", ""];
  * What `lab.measurements.explore` answers: versions come and go, one country falls out in April,
  * and there is nothing in the week of 9 March.
  */
-export function exploreCells({ share = false } = {}): Result {
+export function exploreCells(): Result {
   const every = "week";
   const random = generator(3);
   const steps = buckets(RANGE, every);
@@ -31,18 +32,13 @@ export function exploreCells({ share = false } = {}): Result {
           const falls = probe_cc === "RU" && start >= new Date("2026-04-06") ? 0.2 : 1;
           const uptake = 1 / (1 + Math.exp(2 - age)) / (1 + Math.exp(age - 5));
           const size = (9000 * uptake * falls * (complete ? 1 : 0.4)) / (1 + c) / (1 + n);
-          const many = Math.round(size * (0.8 + 0.4 * random()));
-          if (many === 0) continue;
-          const part = Math.round(many * (probe_cc === "IR" ? 0.4 : 0.03));
-          const amounts = share
-            ? { part, whole: many, share: part / many }
-            : { measurements: many };
-          rows.push({ t: start, software_version, probe_cc, test_name, ...amounts });
+          const measurements = Math.round(size * (0.8 + 0.4 * random()));
+          if (measurements === 0) continue;
+          rows.push({ t: start, software_version, probe_cc, test_name, measurements });
         }
       }
     }
   }
-  const flow = { unit: "measurements", additive: true, missing: "zero" } as const;
   return makeResult(
     columnsOf(rows),
     {
@@ -52,21 +48,7 @@ export function exploreCells({ share = false } = {}): Result {
         { name: "probe_cc", order: COUNTRIES, other: "other" },
         { name: "test_name", order: TESTS },
       ],
-      measures: share
-        ? [
-            { name: "part", label: "Measurements (anomaly = t)", ...flow },
-            { name: "whole", label: "Measurements", ...flow },
-            {
-              name: "share",
-              label: "Share with anomaly = t",
-              unit: "share",
-              additive: false,
-              missing: "gap",
-              main: true,
-              quotient: ["part", "whole"],
-            },
-          ]
-        : [{ name: "measurements", label: "Measurements", main: true, ...flow }],
+      measures: [{ ...counted("measurements", "Measurements"), main: true }],
     },
     {
       reductions: [

@@ -1,12 +1,10 @@
 import { between, type Chart, chart } from "../../../src/index.js";
-import { buckets } from "../../../src/time/bucket.js";
 import { forgetLook } from "../../../src/chart/series.js";
 import { exploreCells } from "./explore-cells.js";
 import {
   columnsOf,
   counted,
   generator,
-  incompleteOf,
   makeResult,
   single,
   versionSummary,
@@ -81,7 +79,6 @@ export const PICTURES = {
   "dot-intervals": chart.dot(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
   "area-rome": chart.area(weeklyCounts({ range: rome, every: "hour" }), small),
-  "area-lone-values": chart.area(gaps(), small),
   "line-span": chart.line(weeklyDurations(), {
     ...small,
     y: "q50",
@@ -150,26 +147,6 @@ function hours() {
     ],
     measures: [{ ...counted("measurements", "Measurements"), missing: "gap" }],
   });
-}
-
-/** Days of a median, most of them unknown, the last not over. */
-function gaps() {
-  const random = generator(17);
-  const range = between("2026-03-01", "2026-03-22T12:00");
-  const known = [0, 3, 4, 5, 9, 12, 13, 16, 21];
-  const rows = buckets(range, "day").map(({ start }, index) => ({
-    t: start,
-    q50: known.includes(index) ? 300 + 300 * random() : null,
-  }));
-  return makeResult(
-    columnsOf(rows),
-    {
-      time: { name: "t", every: "day", incomplete: incompleteOf(range, "day") },
-      dimensions: [],
-      measures: [single("q50", "Run duration")],
-    },
-    { range },
-  );
 }
 
 /** Lines of four hosts, one of them with a gap. */
