@@ -7,7 +7,7 @@ import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { chartPage } from "../render/page/page.js";
 import { pngPicture, pngSize } from "../render/png.js";
-import { layOut, svgSize, titleText } from "../render/svg.js";
+import { layOut, svgWidth, titleText } from "../render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
 
 /** Pixels per CSS pixel. */
@@ -62,7 +62,7 @@ export class Chart {
     const live = this.#live(this.spec);
     // Vega-Lite's "container" is what a screen draws anyway.
     const width = given.width === "container" ? undefined : given.width;
-    return fluidSpec(live, async () => svgSize(await layOut(this.spec)).width, width);
+    return fluidSpec(live, async () => svgWidth(await layOut(this.spec)), width);
   }
 
   /**

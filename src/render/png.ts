@@ -3,7 +3,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../base/error.js";
 import { collectAfter } from "../base/collect-after.js";
 import { fontOptions } from "../fonts/shipped-font.js";
-import { layOut, originJson, shownText, svgSize, titleText } from "./svg.js";
+import { layOut, originJson, shownText, svgWidth, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
 const HEADER_END = 8 + 25; // signature and IHDR
@@ -17,7 +17,7 @@ const DOTS_PER_METRE = 96 / 0.0254;
  */
 export async function pngPicture(spec: Record<string, unknown>, scale: number): Promise<Buffer> {
   const svg = await layOut(spec);
-  if (!(scale > 0) || svgSize(svg).width * scale > MOST_PIXELS) {
+  if (!(scale > 0) || svgWidth(svg) * scale > MOST_PIXELS) {
     throw new ProbelabError(
       `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
     );
@@ -29,7 +29,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
     logLevel: "off",
   });
   collectAfter(image.width * image.height * 4);
-  return pngWithText(image.asPng(), "probelab", originJson(spec), scale, titleText(spec.title));
+  return pngWithText(image.asPng(), originJson(spec), scale, titleText(spec.title));
 }
 
 /** The renderer of pixels, an optional package for each platform. @throws ProbelabError where it is missing */
@@ -46,28 +46,22 @@ export async function resvg(): Promise<typeof Resvg> {
 }
 
 /**
- * A PNG with a compressed text (an iTXt chunk), its resolution (pHYs) and, where it has one, its
+ * A PNG with the origin (a compressed iTXt chunk), its resolution (pHYs) and, where it has one, its
  * title after the header.
  *
  * Source: https://www.w3.org/TR/png-3/
  */
-export function pngWithText(
-  png: Buffer,
-  keyword: string,
-  text: string,
-  scale: number,
-  title = "",
-): Buffer {
+function pngWithText(png: Buffer, origin: string, scale: number, title: string): Buffer {
   const resolution = Buffer.alloc(9);
   const dots = Math.round(DOTS_PER_METRE * scale);
   resolution.writeUInt32BE(dots, 0);
   resolution.writeUInt32BE(dots, 4);
   resolution[8] = 1; // the unit is the metre
-  const head = Buffer.from(`${keyword}\0\x01\0\0\0`, "latin1"); // compressed, no language, no translation
+  const head = Buffer.from("probelab\0\x01\0\0\0", "latin1"); // compressed, no language, no translation
   return Buffer.concat([
     png.subarray(0, HEADER_END),
     chunk("pHYs", resolution),
-    chunk("iTXt", Buffer.concat([head, deflateSync(text)])),
+    chunk("iTXt", Buffer.concat([head, deflateSync(origin)])),
     ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
     png.subarray(HEADER_END),
   ]);

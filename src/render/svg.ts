@@ -45,11 +45,9 @@ export function shownText(svg: string): string {
   return unescapeXml([...texts].map(([, text = ""]) => text).join(" "));
 }
 
-/** Width and height of an SVG document of ours, in CSS pixels. */
-export function svgSize(svg: string): { readonly width: number; readonly height: number } {
-  const [, root = ""] = /<svg([^>]*)>/.exec(svg) ?? [];
-  const size = (name: string): number => Number.parseFloat(attribute(root, name) ?? "0");
-  return { width: size("width"), height: size("height") };
+/** Width of an SVG document of ours, in CSS pixels. */
+export function svgWidth(svg: string): number {
+  return Number(/<svg[^>]* width="([\d.]+)"/.exec(svg)?.[1] ?? 0);
 }
 
 let loading: ReturnType<typeof loadVega> | undefined;
@@ -64,8 +62,8 @@ async function loadVega() {
   };
   textMetrics.width = (item, text) => {
     if (text === null || text === undefined) return 0;
-    const weight = isBold(item.fontWeight) ? 700 : 400;
-    const width = textWidth(textOf(text).trim(), item.fontSize ?? 11, weight);
+    const bold = /^bold/.test(String(item.fontWeight)) || Number(item.fontWeight) >= 600;
+    const width = textWidth(textOf(text).trim(), item.fontSize ?? 11, bold ? 700 : 400);
     return item.limit ? Math.min(item.limit, width) : width;
   };
   return { vega, vegaLite };
@@ -167,13 +165,4 @@ function ownIds(svg: string): string {
     );
   const digest = createHash("sha256").update(rename("id-")).digest("hex").slice(0, 8);
   return rename(`p${digest}-`);
-}
-
-/** True for the weights that the shipped font draws bold. */
-function isBold(weight: string | number | null | undefined): boolean {
-  return weight === "bold" || weight === "bolder" || Number(weight) >= 600;
-}
-
-function attribute(attributes: string, name: string): string | undefined {
-  return new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1];
 }

@@ -40,21 +40,13 @@ export function tableHtml({ caption, columns, heads, rows, notes }: TableModel):
     return `<tr>${written.join("")}</tr>\n`;
   });
   const below = notes.map(htmlText).join("<br/>");
-  return [
-    `<table>
-${
-  caption === ""
-    ? ""
-    : `<caption>${htmlText(caption)}</caption>
-`
-}`,
-    `<thead><tr>${head.join("")}</tr></thead>
+  const named = caption === "" ? "" : `<caption>${htmlText(caption)}</caption>\n`;
+  return `<table>
+${named}<thead><tr>${head.join("")}</tr></thead>
 <tbody>
 ${body.join("")}</tbody>
 </table>
-`,
-    below === "" ? "" : `<p><small>${below}</small></p>\n`,
-  ].join("");
+${below === "" ? "" : `<p><small>${below}</small></p>\n`}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart, type Chart } from "../../src/index.js";
-import { layers, specRows } from "./support/layers.js";
+import { layers } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
 
 const time = (index: number): Date => new Date(Date.UTC(2026, 1, 1 + index));
@@ -32,12 +32,5 @@ describe("chart.area of values that no neighbour joins", () => {
       ["point", [5]],
       ["area", [null]],
     ]);
-  });
-
-  test("costs no row more", () => {
-    const sparse = medians(
-      Array.from({ length: 4_900 }, (_, index) => ([1, 4].includes(index % 5) ? null : index)),
-    );
-    expect(specRows(chart.area(sparse))).toBe(4_900);
   });
 });

@@ -51,18 +51,6 @@ describe("defaults from the Result", () => {
     ]);
     expect(y(chart.area(sums))).toBe("single");
   });
-
-  test("free SQL: the first columns of dates, numbers and text", () => {
-    const result = makeResult({
-      host: ["a", "b"],
-      load: [1, 2],
-      at: [at("2026-02-01"), at("2026-02-02")],
-    });
-    const [layer] = layers(chart.line(result));
-    expect(layer?.encoding.x?.field).toBe("at");
-    expect(layer?.encoding.y?.field).toBe("load");
-    expect(layer?.encoding.color?.field).toBe("host");
-  });
 });
 
 describe("legend", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { chart, type Chart } from "../../src/index.js";
 import type { Layer } from "./support/layers.js";
-import { subtitle, title } from "./support/layers.js";
-import { makeResult, VERSIONS, weeklyCounts } from "./support/sample-results.js";
+import { subtitle } from "./support/layers.js";
+import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
 interface PanelSpec {
   readonly title: { readonly text: string };
@@ -34,23 +34,6 @@ function countries(many: number) {
 }
 
 describe("facet", () => {
-  test.each(["line", "area", "bar", "dot"] as const)(
-    "chart.%s has a panel for each value, with its rows alone",
-    (kind) => {
-      const counts = weeklyCounts();
-      const drawn = chart[kind](counts, { facet: "software_version" });
-      expect(panels(drawn).map((panel) => panel.title.text)).toEqual([...VERSIONS, "other"]);
-      expect(drawn.data.names).toEqual(["software_version", "t", "measurements"]);
-      const known = counts
-        .rows()
-        .map(({ software_version, t, measurements }) => [...[software_version, t, measurements]]);
-      expect(new Set(drawn.data.rows.map((row) => JSON.stringify(row)))).toEqual(
-        new Set(known.map((row) => JSON.stringify(row))),
-      );
-      expect(title(drawn)).toContain("version");
-    },
-  );
-
   test("shares the vertical scale, or lets each panel have its own", () => {
     const resolved = (scales?: "own") =>
       chart.line(weeklyCounts(), { facet: "software_version", ...(scales && { scales }) }).spec

@@ -4,7 +4,7 @@ import { foundTable } from "../../change/flows.js";
 import { amount, percent, signedPercent } from "../../change/words.js";
 import { rowKey, rowsByKey } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
-import { zoneOf, type ResultColumns } from "../../result/origin.js";
+import type { ResultColumns } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { DAY } from "../../time/span.js";
 import { between } from "../../time/time-range.js";
@@ -56,10 +56,8 @@ export function changedValues(result: Result): Figure {
 /** What changed, by the label of its change, and its unit. */
 function changed({ origin }: Result): { name: string; unit: string } {
   const measure = origin.columns.measures.find(({ name }) => name === "change");
-  return {
-    name: measure?.label.replace(/, change$/, "") ?? "It",
-    unit: measure?.unit ?? "",
-  };
+  const { label = "It", unit = "" } = measure ?? {};
+  return { name: label.replace(/, change$/, ""), unit };
 }
 
 /** Horizontal bars from zero, with intervals and figures at their ends. */
@@ -90,14 +88,10 @@ function changes(
 
 /** `−23,850 (−58 %)`. */
 function changeFigures(row: FindingRow, unit: string): string {
-  const { change, before, relative, part } = row as Readonly<Record<string, number | null>>;
+  const { change, before, part, relative = part } = row as Readonly<Record<string, number | null>>;
   if (change == null) return `only in the ${before == null ? "later" : "earlier"} range`;
-  const by = relative === undefined ? part : relative;
-  const brackets =
-    by == null || Math.abs(by) > 99
-      ? ""
-      : ` (${relative === undefined ? percent(by) : signedPercent(by)})`;
-  return `${differenceText(change, unit)}${brackets}`;
+  const isKnown = relative != null && Math.abs(relative) <= 99;
+  return `${differenceText(change, unit)}${isKnown ? ` (${percent(relative)})` : ""}`;
 }
 
 /** A difference with its sign, short; of shares in percentage points. */
@@ -222,39 +216,34 @@ export function series(
     const noted = isAlarm
       ? own.filter((row) => at(row, "until") > begins).map(alarmSpan)
       : own.map((row) => changeSpan(row, measure.unit));
-    const open = drawn.find(({ state }) => state === "incomplete");
+    const open = drawn.filter(({ state }) => state === "incomplete").slice(0, 1);
     const unjudged = { end: new Date(end), label: "not judged yet" };
     return [
       ...noted.slice(0, MOST_LABELS),
-      ...(open === undefined ? [] : [{ ...unjudged, time: new Date(at(open)) }]),
+      ...open.map((row) => ({ ...unjudged, time: new Date(at(row)) })),
     ].map((each) => ({ ...each, panel }));
   });
-  const several = byGroup.size > 1;
-  const lines = !isAlarm && found.length > 0;
-  const names = groups.map(({ panel }) => panel);
-  const order = [LEVEL, measure.label];
+  const several = byGroup.size > 1 && { name: "group", order: groups.map(({ panel }) => panel) };
+  const lines = !isAlarm &&
+    found.length > 0 && { name: "series", order: [LEVEL, measure.label], other: measure.label };
   const columns = {
     // Spans show which aren't judged.
     time: { ...time, ...(isAlarm && { incomplete: [] }) },
-    dimensions: [
-      ...(several ? [{ name: "group", order: names }] : []),
-      ...(lines ? [{ name: "series", order, other: measure.label }] : []),
-    ],
+    dimensions: [several, lines].filter((dimension) => dimension !== false),
     // Every bucket has a row.
     measures: measures.map((each) => ({ ...each, missing: "gap" as const })),
   };
-  const timeZone = zoneOf(origin);
-  const range = origin.range &&
-    rows.length > 0 && {
-      range: between(new Date(begins), origin.range.end, { timeZone }),
-    };
+  const { range } = origin;
   const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
   const unseen = isAlarm ? found.filter((row) => at(row, "until") <= begins).length : 0;
   return {
     result: new Result(foundTable(table, drawn, rows), {
       ...origin,
       reductions: [],
-      ...range,
+      ...(range &&
+        rows.length > 0 && {
+          range: between(new Date(begins), range.end, { timeZone: range.timeZone }),
+        }),
       columns,
     }),
     kind: LINE,
@@ -293,10 +282,10 @@ function changeSpan(row: FindingRow, unit: string): Annotation {
     unit === "share" || relative == null
       ? differenceText(Number(row["size"]), unit)
       : signedPercent(Number(relative));
-  const ends =
-    row["change"] === "slope" ? (["t", "until"] as const) : (["earliest", "latest"] as const);
-  const [time, end] = ends.map((name) => row[name] as Date);
-  return { time: time!, ...(+end! > +time! && { end: end! }), label: by };
+  const isSlope = row["change"] === "slope";
+  const time = row[isSlope ? "t" : "earliest"] as Date;
+  const end = row[isSlope ? "until" : "latest"] as Date;
+  return { time, ...(end > time && { end }), label: by };
 }
 
 /** The fitted level of a series at a time: from each change to the next, and along slopes; null without changes. */

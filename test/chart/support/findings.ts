@@ -8,10 +8,10 @@ import {
   type Finding,
   type Result,
 } from "../../../src/index.js";
+import { changeMeasures } from "../../../src/change/cells.js";
 import { explainCells } from "../../../src/change/explain.js";
-import type { MeasureColumn } from "../../../src/result/origin.js";
 import { hourlyResult, serviceCounts } from "../../change/flow-results.js";
-import { generator, makeResult } from "./sample-results.js";
+import { generator, makeResult, single } from "./sample-results.js";
 
 const WEEKS_8 = 1344;
 const scaled = (values: readonly number[], from: number, to: number, by: number): number[] =>
@@ -58,14 +58,6 @@ export function explanation(): Explanation {
   });
 }
 
-const measure = (name: string, label: string, unit = "measurements"): MeasureColumn => ({
-  name,
-  label,
-  unit,
-  additive: false,
-  missing: "gap",
-});
-
 /** What `compare` gives, of values that rose, fell, and are only in one range. */
 export function comparison(): Finding {
   const rows: [string, string | null, number | null, number | null][] = [
@@ -98,15 +90,10 @@ export function comparison(): Finding {
         { name: "dimension", order: ["probe_cc", "software_version", "probe_asn"] },
         { name: "value", order: rows.map(([, value]) => value) },
       ],
-      measures: [
-        measure("before", "Measurements, before"),
-        measure("after", "Measurements, after"),
-        { ...measure("change", "Measurements, change"), main: true, interval: ["low", "high"] },
-        measure("low", "Low end of the 95 % interval"),
-        measure("high", "High end of the 95 % interval"),
-        measure("relative", "Relative change", "share"),
-        measure("part", "Part of the whole's change", "share"),
-      ],
+      measures: changeMeasures({ label: "Measurements", unit: "measurements" }, [
+        ["relative", "Relative change", "share"],
+        ["part", "Part of the whole's change", "share"],
+      ]),
     },
     { reductions: ["The 5 of 48 values that moved most beyond the whole."] },
   );
@@ -167,7 +154,7 @@ export function funnel(): Finding {
     },
     {
       dimensions: [{ name: "step", order: rows.map(([step]) => step) }],
-      measures: [measure("now", "Now", "reports"), measure("before", "The week before", "reports")],
+      measures: [single("now", "Now", "reports"), single("before", "The week before", "reports")],
     },
   );
   const sentence =
