@@ -4,28 +4,14 @@ import { expect, it } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { sampleInfo } from "../../src/sample/tables.js";
+import { outputTexts } from "../notebook/notebook-fixture.js";
 import { probelab } from "../support/command.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
-
-interface Notebook {
-  readonly cells: readonly {
-    readonly outputs?: readonly {
-      readonly output_type: string;
-      readonly text?: string | string[];
-      readonly data?: Record<string, string | string[] | undefined>;
-    }[];
-  }[];
-}
 
 const start = (directory: string, out: string, ...options: string[]) =>
   probelab(["start", "--out", out, ...options], {
     env: { PROBELAB_MEASUREMENTS: `embedded:${directory}` },
   });
-
-function outputs(path: string) {
-  const notebook = JSON.parse(readFileSync(path, "utf8")) as Notebook;
-  return notebook.cells.flatMap((cell) => cell.outputs ?? []);
-}
 
 it("probelab start makes a sample anew that has grown old, and the notebook finds the planted release", async () => {
   await using directory = await temporaryDirectory();
@@ -41,9 +27,7 @@ it("probelab start makes a sample anew that has grown old, and the notebook find
   const [truth] = await writer.rows<Record<string, string | number>>(
     "SELECT * FROM sample_truth WHERE name = 'unattended-runs-end-early'",
   );
-  const shown = outputs(join(out, "measurement-drop.ipynb"));
-  expect(shown.filter((output) => output.output_type === "error")).toEqual([]);
-  const texts = shown.map((output) => [output.text ?? ""].flat().join(""));
+  const texts = (await outputTexts(join(out, "measurement-drop.ipynb"))).flat();
   const finding = texts.find((text) => text.includes("ends its runs early")) ?? "";
   expect(finding).toContain(`${truth?.["software_name"]} ${truth?.["software_version"]} ends its`);
   const change = Number(/where \S+ held \d+ \(−(\d+) %\)/.exec(finding)?.[1]) / -100;

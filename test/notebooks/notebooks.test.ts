@@ -1,9 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
-import { notebookFolder } from "../notebook/notebook-fixture.js";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { sampleLab } from "./sample-lab.js";
 
 const folder = new URL("../../notebooks/", import.meta.url);
@@ -39,57 +36,41 @@ it("notebooks/autorun-*.ipynb carry a schedule in their first code cell, paramet
   }
 });
 
-async function texts(name: string, params: Record<string, string | number> = {}) {
-  const out = await notebookFolder();
-  try {
-    vi.stubEnv("PROBELAB_WATCH", join(out.path, "watch"));
-    const path = fileURLToPath(new URL(`${name}.ipynb`, folder));
-    const outcome = await runNotebook(path, { out: out.path, params });
-    expect(outcome.message).toBeUndefined();
-    const { cells } = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
-      cells: { outputs?: { text?: string; data?: Record<string, string | string[]> }[] }[];
-    };
-    const shown = cells
-      .flatMap(({ outputs = [] }) => outputs)
-      .map(({ text, data }) => [text ?? data?.["text/plain"] ?? ""].flat().join(""))
-      .join("\n");
-    const kept = await readdir(join(out.path, "watch", "releases")).catch((): string[] => []);
-    const reports = await Promise.all(
-      kept.sort().map((file) => readFile(join(out.path, "watch", "releases", file), "utf8")),
-    );
-    return { shown, kept, reports };
-  } finally {
-    await out.remove();
-  }
-}
+beforeEach(() => void vi.stubEnv("PROBELAB_WATCH", join(sample.path, "watch")));
+const shown = async (...asked: Parameters<typeof sample.run>) =>
+  (await sample.run(...asked)).join("\n");
 
 it("autorun-release-watch finds the planted release, and writes the report that two reviewers sign", async () => {
-  const { shown, kept, reports } = await texts("autorun-release-watch", {
+  const text = await shown("autorun-release-watch", {
     span: "16 weeks", watched: "60 days", software: "probe-android-unattended",
   });
-  expect(shown).toMatch(/began in the last 60 days: probe-android-unattended 3\.10\.0 \(/);
-  expect(shown).toMatch(/Severity 3: probe-android-unattended 3\.10\.0 against 3\.9\.1: runs changed/);
-  expect(shown).toMatch(/runbook: missing/);
-  expect(shown).toMatch(/Two people read and sign .*3\.10\.0-\d{4}-\d\d-\d\d\.md/);
+  expect(text).toMatch(/began in the last 60 days: probe-android-unattended 3\.10\.0 \(/);
+  expect(text).toMatch(/Severity 3: probe-android-unattended 3\.10\.0 against 3\.9\.1: runs changed/);
+  expect(text).toMatch(/runbook: missing/);
+  expect(text).toMatch(/Two people read and sign .*3\.10\.0-\d{4}-\d\d-\d\d\.md/);
+  const reports = join(sample.path, "watch", "releases");
+  const kept = await readdir(reports);
   expect(kept).toHaveLength(1);
   expect(kept[0]).toMatch(/^probe-android-unattended-3\.10\.0-\d{4}-\d\d-\d\d\.md$/);
-  expect(reports[0]).toMatch(/median measurements per run fell by/i);
-  expect(reports[0]).toMatch(/\| Run duration, median \|/);
-  expect(reports[0]).toMatch(/\| first \| \| \| \| \|\n\| second \| \| \| \| \|\n/);
+  const report = await readFile(join(reports, kept[0]!), "utf8");
+  expect(report).toMatch(/median measurements per run fell by/i);
+  expect(report).toMatch(/\| Run duration, median \|/);
+  expect(report).toMatch(/\| first \| \| \| \| \|\n\| second \| \| \| \| \|\n/);
 }, 300_000);
 
 it("autorun-test-helper-failures names the planted helper, with what to do next", async () => {
-  const { shown } = await texts("autorun-test-helper-failures", { span: "1 week" });
-  expect(shown).toMatch(/Severity 2: https:\/\/1\.th\.probe\.example fails more than usual/);
-  expect(shown).toMatch(/rotate it if it is next:\n.*Next to rotate: th-/s);
+  const text = await shown("autorun-test-helper-failures", { span: "1 week" });
+  expect(text).toMatch(/Severity 2: https:\/\/1\.th\.probe\.example fails more than usual/);
+  expect(text).toMatch(/rotate it if it is next:\n.*Next to rotate: th-/s);
 }, 300_000);
 
 it("autorun-log-errors says that the logs are as usual now, and that they were not", async () => {
-  const quiet = await texts("autorun-log-errors");
-  expect(quiet.shown).toMatch(/No program logs more than usual in the last 2 hours, err and worse: no minute stands out by 6 spreads/);
-  const burst = await texts("autorun-log-errors", { span: "12 weeks", recent: "12 weeks" });
-  expect(burst.shown).toMatch(/Severity 3: fastpath logs more errors than usual/);
-  expect(burst.shown).toMatch(/Most common: cannot write <n> measurements: too many parts/);
+  expect(await shown("autorun-log-errors")).toMatch(
+    /No program logs more than usual in the last 2 hours, err and worse: no minute stands out by 6 spreads/,
+  );
+  const burst = await shown("autorun-log-errors", { span: "12 weeks", recent: "12 weeks" });
+  expect(burst).toMatch(/Severity 3: fastpath logs more errors than usual/);
+  expect(burst).toMatch(/Most common: cannot write <n> measurements: too many parts/);
 }, 300_000);
 
 const FAULT = "accepted-reports-not-stored";

@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { notebookFolder, readCells, runCells } from "../notebook/notebook-fixture.js";
+import { notebookFolder, outputTexts, readCells, runCells } from "../notebook/notebook-fixture.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 /** What is planted, as the table `sample_truth` tells it. */
@@ -26,6 +25,7 @@ export async function sampleLab(rows: number, end?: Date) {
   const before = process.env["PROBELAB_MEASUREMENTS"];
   process.env["PROBELAB_MEASUREMENTS"] = `embedded:${directory.path}`;
   return {
+    path: directory.path,
     writer,
     /** The planted fault of that name. */
     async truth(name: string): Promise<Truth> {
@@ -36,18 +36,12 @@ export async function sampleLab(rows: number, end?: Date) {
       expect(truth, name).toBeDefined();
       return { begins: Number(truth?.begins), changes: truth?.changes ?? "" };
     },
-    /** Executes a notebook of the package. @returns the plain text of each output, printed lines too */
-    async run(name: string) {
-      const outcome = await runNotebook(packaged(name), { out: join(directory.path, "out") });
+    /** Executes a notebook of the package. @returns the text of each output, printed lines too */
+    async run(name: string, params: Record<string, string | number> = {}) {
+      const outcome = await runNotebook(packaged(name), { out: join(directory.path, "out"), params });
       expect(outcome.message, name).toBeUndefined();
       expect(outcome.status, name).toBe("ok");
-      const notebook = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
-        cells: { outputs?: { text?: string; data?: Record<string, string | string[]> }[] }[];
-      };
-      const outputs = notebook.cells.flatMap((cell) => cell.outputs ?? []);
-      return outputs.map(({ text, data }) =>
-        [data?.["text/plain"] ?? text ?? ""].flat().join(""),
-      );
+      return (await outputTexts(outcome.notebook)).flat();
     },
     /** Executes notebooks of the package as one, which takes a start for all. @returns what each showed */
     async runAsOne<Name extends string>(names: readonly Name[]): Promise<Record<Name, string>> {

@@ -193,7 +193,7 @@ test("a strict project that checks libraries too compiles, an unknown column is 
 });
 
 test("npx probelab start runs a notebook of the package on a sample", () => {
-  const started = run("npx", "probelab", "start", "measurement-drop", "--rows", "300000");
+  const started = run("npx", "probelab", "start", "measurement-drop", "--rows", "50000");
   expect(started.status, started.printed).toBe(0);
   expect(started.printed).toMatch(/filling it with the sample service/);
   expect(existsSync(join(project, "out", "measurement-drop.html"))).toBe(true);

@@ -1,10 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it, vi } from "vitest";
 import { openWriter } from "../../../src/database/writer.js";
 import { runNotebook } from "../../../src/notebook/run-notebook.js";
 import { fillSample } from "../../../src/sample/fill.js";
+import { outputTexts } from "../../notebook/notebook-fixture.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { installed, startAlertmanager } from "./alertmanager.js";
 
@@ -59,13 +60,7 @@ it.skipIf(!installed)(
     const run = async () => {
       const outcome = await runNotebook(path, { out: join(own.path, "out") });
       expect(outcome.message).toBeUndefined();
-      const { cells } = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
-        cells: { outputs?: { text?: string; data?: Record<string, string | string[]> }[] }[];
-      };
-      return cells
-        .flatMap(({ outputs = [] }) => outputs)
-        .map(({ text, data: bundle }) => [text ?? bundle?.["text/plain"] ?? ""].flat().join(""))
-        .join("\n");
+      return (await outputTexts(outcome.notebook)).flat().join("\n");
     };
 
     vi.stubEnv("AUTORUN", "1");
