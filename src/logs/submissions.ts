@@ -3,6 +3,7 @@ import type { Database } from "../database/database.js";
 import { parseReportId } from "../measurements/report-id.js";
 import { tableBounds } from "../query/source.js";
 import { and, print, raw, sql } from "../query/sql.js";
+import { costOf } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { DAY, HOUR } from "../time/span.js";
 import { between, formatRange, type TimeRange } from "../time/time-range.js";
@@ -98,9 +99,7 @@ ORDER BY _t, _report`;
     aq.table(names.map((name) => [name, rows.map((row): Value => row[name])])),
     {
       ...origin,
-      rowsRead: origin.rowsRead + stored.answer.rowsRead,
-      bytesRead: origin.bytesRead + stored.answer.bytesRead,
-      seconds: origin.seconds + stored.answer.seconds,
+      ...costOf(origin, stored.answer),
       columns: {
         dimensions: [{ name: "finding", order: counts.map(([finding]) => finding) }],
         measures: [

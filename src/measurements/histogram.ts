@@ -5,6 +5,7 @@ import { bins, namedBy, type By } from "../query/dimension.js";
 import { count, max, min, quantile } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { costOf } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { askRoom, ONE_BUCKET, type Asked, type MeasurementOptions } from "./questions.js";
 
@@ -100,9 +101,7 @@ function binned(asked: Result, lies: Result, edges: readonly number[], noun: str
   ]);
   return new Result(table, {
     ...asked.origin,
-    rowsRead: asked.origin.rowsRead + lies.origin.rowsRead,
-    bytesRead: asked.origin.bytesRead + lies.origin.bytesRead,
-    seconds: asked.origin.seconds + lies.origin.seconds,
+    ...costOf(asked.origin, lies.origin),
     columns: {
       ...columns,
       dimensions,

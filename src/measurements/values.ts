@@ -10,6 +10,7 @@ import { m4Sql } from "../query/m4-sql.js";
 import { Plan } from "../query/plan.js";
 import { bind, print, sql, type Sql } from "../query/sql.js";
 import { whereText, type Where } from "../query/where.js";
+import { costOf } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 
@@ -98,8 +99,7 @@ export async function values(of: Asked, options: ValuesOptions): Promise<Result>
   const filter = whereText(where);
   return new Result(drawn, {
     ...cost,
-    rowsRead: cost.rowsRead + (sizes?.rowsRead ?? 0),
-    bytesRead: cost.bytesRead + (sizes?.bytesRead ?? 0),
+    ...costOf(cost, ...(sizes ? [sizes] : [])),
     ...(filter !== "" && { filter }),
     columns: {
       dimensions: [],

@@ -1,5 +1,6 @@
 import { answerOrigin, type Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
+import { costOf } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -141,8 +142,7 @@ export async function askSource(
   const cost = answerOrigin(database, question, range, answer);
   return new Result(table, {
     ...cost,
-    rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
-    bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
+    ...costOf(cost, ...beside),
     ...(filter !== "" && { filter }),
     columns: {
       ...(time && { time }),
@@ -207,9 +207,7 @@ async function askGroups(question: Question) {
     ...again,
     fit,
     question: narrower,
-    rowsRead: answer.rowsRead + again.rowsRead,
-    bytesRead: answer.bytesRead + again.bytesRead,
-    seconds: answer.seconds + again.seconds,
+    ...costOf(answer, again),
     rows: again.table.objects() as AnswerRow[],
   };
 }

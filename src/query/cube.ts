@@ -107,7 +107,7 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const different = options.different && differentOf(plan, options.different);
   if (different !== undefined) read.push(valueOf(different));
   const { aggregates } = plan;
-  const summed = [ROWS, ...(entity ? ["_shared"] : aggregates.map(({ as }) => as))];
+  const summed = entity ? [ROWS, "_shared"] : aggregates.map(({ as }) => as);
   const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
   const texts = dimensions.map(({ text }, at): Column => [
     `_d${at}`,

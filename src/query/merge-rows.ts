@@ -105,7 +105,6 @@ export function mergeRows(
 ): AnswerRow[] {
   const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [at]));
   const natural = dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : []));
-  const all = [{ as: ROWS, merge: "sum", spread: undefined }, ...aggregates];
   const cells = new Map<string, { cell: Cell; spreads: Map<string, Spread> }>();
   for (const row of rows) {
     const cut = ranked.map((at) => (Number(row[`_p${at}`]) <= top ? Number(row[`_p${at}`]) : 0));
@@ -119,7 +118,7 @@ export function mergeRows(
       if (cut[index] === 0) cell[`_k${at}`] = null;
       cell[`_h${at}`] = Math.max(Number(cell[`_h${at}`]), Number(row[`_h${at}`]));
     });
-    for (const { as, merge, spread } of all) {
+    for (const { as, merge, spread } of aggregates) {
       if (spread !== undefined) {
         const numbers = spreads.get(as) ?? new Map<number, number>();
         spreads.set(as, numbers);

@@ -85,9 +85,12 @@ export class Plan {
 
   constructor(source: Source) {
     this.source = source;
+    const { weight } = source;
+    const cell = weight === undefined ? raw("count()") : sql`sum(${weight})`;
+    this.#aggregates.set("", { as: ROWS, cell, merge: "sum", counted: raw("true") });
   }
 
-  /** The aggregates of all measures planned so far. */
+  /** The number of rows, and the aggregates of all measures planned so far. */
   get aggregates(): readonly Aggregate[] {
     const quantiles = [...this.#quantiles.values()].map(({ as, levels, number, conditions }) => {
       const list = levels.join(", ");
@@ -165,7 +168,7 @@ export class Plan {
     const key = JSON.stringify(print(cell));
     const before = this.#aggregates.get(key);
     if (before !== undefined) return before.as;
-    const as = `_a${this.#aggregates.size}`;
+    const as = `_a${this.#aggregates.size - 1}`;
     this.#aggregates.set(key, { as, cell, merge, ...(counted && { counted }) });
     return as;
   }

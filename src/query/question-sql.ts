@@ -2,7 +2,7 @@ import type { TimeRange } from "../time/time-range.js";
 import type { AskedBuckets } from "./asked-buckets.js";
 import type { AskedDimension } from "./dimension.js";
 import { ROWS, type Plan } from "./plan.js";
-import { rowsSql, type Source } from "./source.js";
+import type { Source } from "./source.js";
 import {
   bind,
   join,
@@ -44,13 +44,10 @@ function countedEvenly(
   const { first, width, size } = steps;
   const into = raw(`Resample(${first}, ${first + size * width}, ${width})`);
   const second = raw(`toUnixTimestamp(${source.instant})`);
-  const counts: Column[] = [
-    [ROWS, sql`count${into}(${second})`],
-    ...aggregates.map(({ as, counted }): Column => [
-      as,
-      sql`countIf${into}(${counted ?? raw("true")}, ${second})`,
-    ]),
-  ];
+  const counts = aggregates.map(({ as, counted }): Column => [
+    as,
+    as === ROWS ? sql`count${into}(${second})` : sql`countIf${into}(${counted!}, ${second})`,
+  ]);
   const began = `toDateTime64(${first} + (_step - 1) * ${width}, 3, 'UTC')`;
   return (keys, out) =>
     select({
@@ -87,7 +84,7 @@ export function cellsSql(
     apart && spread ? spread.cell : cell,
   ]);
   return select({
-    columns: [...all, [ROWS, rowsSql(source)], ...values],
+    columns: [...all, ...values],
     from: source.from(range),
     // Without a key an aggregate over nothing is a row all the same.
     ...(all.length > 0 ? { groupBy: all.map(([name]) => name) } : { having: [raw(`${ROWS} > 0`)] }),
@@ -125,21 +122,16 @@ export function questionSql(
   const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);
   const even = buckets.every && countedEvenly(plan, dimensions, buckets, range);
   const cells = (): Sql => {
-    const read = [
-      ...unusable(source).map(([name]) => name),
-      ROWS,
-      ...aggregates.map(({ as }) => as),
-    ];
+    const read = [...unusable(source).map(([name]) => name), ...aggregates.map(({ as }) => as)];
     return select({
       columns: [...start.map(([name]) => same(name)), ...texts, ...read.map(same)],
       from: nested(cellsSql(plan, range, [...start, ...groups], apart)),
     });
   };
-  const merged = [{ as: ROWS, merge: "sum", spread: undefined }, ...aggregates].flatMap(
-    ({ as, merge, spread }): Column[] =>
-      apart && spread
-        ? [1, 2].map((part) => [`${as}${part === 1 ? "v" : "n"}`, raw(`sumMap(${as}).${part}`)])
-        : [[as, raw(`${merge}(${as})`)]],
+  const merged = aggregates.flatMap(({ as, merge, spread }): Column[] =>
+    apart && spread
+      ? [1, 2].map((part) => [`${as}${part === 1 ? "v" : "n"}`, raw(`sumMap(${as}).${part}`)])
+      : [[as, raw(`${merge}(${as})`)]],
   );
   const ranked = dimensions.flatMap(({ natural }, at) => (natural > 0 ? [] : [at]));
   const kept = [

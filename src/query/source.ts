@@ -58,11 +58,6 @@ export interface Source {
   whyEmpty?(): Promise<string>;
 }
 
-/** The number of rows: an aggregate over the rows of a source. */
-export function rowsSql({ weight }: Pick<Source, "weight">): Sql {
-  return weight === undefined ? raw("count()") : sql`sum(${weight})`;
-}
-
 /** Limits of a table whose time column is a Date: all its rows are at midnight. */
 export function daysOnly({ name, timeName, time }: TableInfo): Pick<Source, "daysOnly"> {
   return time.resolution === "day"

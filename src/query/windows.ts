@@ -2,6 +2,7 @@ import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import type { Answer } from "../database/database.js";
 import { counted } from "../base/text.js";
+import { costOf } from "../result/origin.js";
 import type { TimeRange } from "../time/time-range.js";
 import { progressListener, withProgress } from "../progress/query-progress.js";
 import { isMerged } from "./merge-rows.js";
@@ -81,14 +82,10 @@ async function inWindows(
       step = (+end - start) / 2;
     }
   }
-  const sum = (of: "rowsRead" | "bytesRead" | "seconds" | "retries") =>
-    answers.reduce((all, answer) => all + answer[of], 0);
   const amount = counted(answers.length, "window of time", "windows of time");
   return {
-    rowsRead: sum("rowsRead"),
-    bytesRead: sum("bytesRead"),
-    seconds: sum("seconds"),
-    retries: sum("retries"),
+    ...costOf(...answers),
+    retries: answers.reduce((sum, { retries }) => sum + retries, 0),
     askedAt: answers[0]!.askedAt,
     windows,
     notes: [`Asked in ${amount}, since the server could not answer the whole at once.`],

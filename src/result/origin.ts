@@ -97,6 +97,17 @@ export interface MeasureColumn {
   readonly interval?: readonly [string, string];
 }
 
+/** What questions cost together. */
+export function costOf(
+  ...parts: readonly (Pick<Origin, "rowsRead" | "bytesRead"> & { readonly seconds?: number })[]
+): Pick<Origin, "rowsRead" | "bytesRead" | "seconds"> {
+  return {
+    rowsRead: parts.reduce((sum, { rowsRead }) => sum + rowsRead, 0),
+    bytesRead: parts.reduce((sum, { bytesRead }) => sum + bytesRead, 0),
+    seconds: parts.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
+  };
+}
+
 /** The time zone of an Origin's range, UTC where it has none. */
 export function zoneOf({ range }: Pick<Origin, "range">): string {
   return range?.timeZone ?? "UTC";

@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { costOf } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
 import type { TestList, TestListEntry } from "./test-list.js";
@@ -84,8 +85,7 @@ export async function churns(lists: readonly TestList[]): Promise<Result<ChurnRo
   return new Result(table, {
     ...first.origin,
     range: between(start, new Date(end)),
-    rowsRead: lists.reduce((sum, { origin }) => sum + origin.rowsRead, 0),
-    bytesRead: lists.reduce((sum, { origin }) => sum + origin.bytesRead, 0),
+    ...costOf(...lists.map(({ origin }) => origin)),
     columns: {
       dimensions: [{ name: "country", order: [...byCountry.keys()] }],
       measures: [
