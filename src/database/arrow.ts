@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
-import { valueReader } from "./value-reader.js";
+import { isUtf8 } from "node:buffer";
+import { textOfBytes, valueReader } from "./value-reader.js";
 import { plainType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer, strangeAnswer } from "./server-error.js";
@@ -40,6 +41,7 @@ export async function arrowTable(
   const dates = new Set<number>([Type.Date, Type.Timestamp]);
   const entries = arrow.names.map((name, index) => {
     const column = arrow.getChildAt(index);
+    keepTexts(column.data, Type.Utf8);
     const type = types.get(String(name));
     const stored = column.type.typeId === Type.Dictionary ? column.type.dictionary : column.type;
     const { typeId } = stored;
@@ -108,6 +110,42 @@ function checkEnd(bytes: Uint8Array): void {
     if (!(error instanceof RangeError)) throw error;
   }
   throw cutAnswer(`${grouped(bytes.length)} bytes without the mark of its end`);
+}
+
+const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
+
+/** The part of flechette's batches that is used here. */
+interface TextBatch {
+  readonly type: { readonly typeId: number };
+  readonly offsets?: ArrayLike<number | bigint>;
+  readonly values?: ArrayLike<unknown>;
+  readonly children?: readonly TextBatch[];
+  readonly dictionary?: { readonly data: readonly TextBatch[]; toArray(): ArrayLike<unknown> };
+  cache?: ArrayLike<unknown>;
+  value(index: number): unknown;
+}
+
+/**
+ * Texts keep a byte order mark at their beginning, and those that are no UTF-8 what tells them
+ * apart: flechette's decoder drops the one and makes U+FFFD of the other.
+ */
+function keepTexts(batches: readonly TextBatch[], utf8: number): void {
+  for (const batch of batches) {
+    const { type, offsets, values, children = [], dictionary } = batch;
+    const isText = type.typeId === utf8 && offsets !== undefined && values instanceof Uint8Array;
+    if (isText && (!isUtf8(values) || asBuffer(values).includes(BYTE_ORDER_MARK))) {
+      batch.value = (index) =>
+        textOfBytes(values.subarray(Number(offsets[index]), Number(offsets[index + 1])));
+    }
+    keepTexts(children, utf8);
+    if (dictionary === undefined) continue;
+    keepTexts(dictionary.data, utf8);
+    batch.cache = dictionary.toArray();
+  }
+}
+
+function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 /** Integers of 64 bits as numbers where all are within 2^53, else the bigints; other values as they are. */

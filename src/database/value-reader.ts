@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { SocketAddress } from "node:net";
 import { enumNames, parseType, tupleElement } from "./column-type.js";
 import type { Value } from "../result/result.js";
@@ -57,8 +58,6 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
   }
 }
 
-const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
-
 /** Types whose values are read by themselves. */
 const SCALARS: Readonly<Record<string, ReadValue>> = {
   DateTime: ofNumber((seconds) => new Date(seconds * 1000)),
@@ -67,10 +66,10 @@ const SCALARS: Readonly<Record<string, ReadValue>> = {
   IPv4: ofNumber(ipv4Text),
   IPv6: ofBytes(ipv6Text),
   UUID: ofBytes(uuidText),
-  String: ofBytes((bytes) => UTF8.decode(bytes)),
+  String: ofBytes(textOfBytes),
   // Without the zero bytes that fill it up, as ClickHouse's toString writes it.
   FixedString: (value) => {
-    const text = value instanceof Uint8Array ? UTF8.decode(value) : value;
+    const text = value instanceof Uint8Array ? textOfBytes(value) : value;
     return typeof text === "string" ? text.replace(/\0+$/, "") : text;
   },
   Int128: ofBytes((bytes) => wideInteger(bytes, true)),
@@ -138,6 +137,23 @@ function anyReader(integer: (value: bigint) => number | bigint): ReadValue {
     return Object.freeze(Object.fromEntries(entries.map(([name, each]) => [name, read(each)])));
   };
   return read;
+}
+
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes as text; a byte that is of no UTF-8 character as `\\xff`, so that other texts stay others. */
+export function textOfBytes(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return UTF8.decode(bytes);
+  let text = "";
+  for (let at = 0; at < bytes.length;) {
+    const size = [1, 2, 3, 4].find((length) => isUtf8(bytes.subarray(at, at + length)));
+    text +=
+      size === undefined
+        ? `\\x${bytes[at]!.toString(16).padStart(2, "0")}`
+        : UTF8.decode(bytes.subarray(at, at + size));
+    at += size ?? 1;
+  }
+  return text;
 }
 
 /** A UUID's 16 bytes as text. */

@@ -130,6 +130,17 @@ describe("the values of lab.query", () => {
     },
   );
 
+  it("texts that are no UTF-8 are told apart, each wrong byte as \\xff", async () => {
+    const bytes = "unhex(['61ff', '61fe', 'e282', 'e282ac80', 'c3', 'a9', 'efbbbfff'][number + 1])";
+    const texts = ["a\\xff", "a\\xfe", "\\xe2\\x82", "€\\x80", "\\xc3", "\\xa9", "\ufeff\\xff"];
+    const forms = `${bytes} AS plain, toLowCardinality(plain) AS code, toNullable(plain) AS maybe, [plain] AS list, toFixedString(plain, 8) AS fixed`;
+    const result = await query(forms, "numbers(7)");
+    for (const name of ["plain", "code", "maybe", "fixed"]) {
+      expect(result.column(name), name).toEqual(texts);
+    }
+    expect(result.column("list").flat()).toEqual(texts);
+  });
+
   it("integers of 64 bits are bigint throughout a column where one is beyond 2^53", async () => {
     const rows = "arrayJoin([9007199254740991, 9007199254740992])";
     const columns = `[x, 1] AS list, if(x > 9007199254740991, NULL, x) AS maybe`;
