@@ -9,14 +9,11 @@ const range = between("2026-05-01", "2026-05-02");
 beforeAll(async () => {
   await own.writer.command(
     `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, probe_cc LowCardinality(String),
-      kind Enum8('a' = 1, 'it\\'s' = 2), address IPv4, big UInt64, maybe Nullable(DateTime('UTC')), text String)
-      ENGINE = MergeTree ORDER BY measurement_start_time`,
+      text String) ENGINE = MergeTree ORDER BY measurement_start_time`,
   );
   await own.writer.command(`INSERT INTO fastpath VALUES
-    ('2026-04-30 23:59:59', 'r0', 'IT', 'a', '10.0.0.1', 1, NULL, 'before'),
-    ('2026-05-01 00:00:00', 'r1', 'IT', 'it\\'s', '192.0.2.1', 18446744073709551615, '2026-05-01 01:00:00', 'first'),
-    ('2026-05-01 23:59:59', 'r2', 'DE', 'a', '10.0.0.2', 2, NULL, 'last; -- no comment'),
-    ('2026-05-02 00:00:00', 'r3', 'IT', 'a', '10.0.0.3', 3, NULL, 'after')`);
+    ('2026-04-30 23:59:59', 'r0', 'IT', 'before'), ('2026-05-01 00:00:00', 'r1', 'IT', 'first'),
+    ('2026-05-01 23:59:59', 'r2', 'DE', 'last; -- no comment'), ('2026-05-02 00:00:00', 'r3', 'IT', 'after')`);
   lab = await own.open();
 });
 afterAll(() => lab.close());
@@ -31,24 +28,6 @@ describe("lab.query(sql, { range, params })", () => {
     expect(result.origin.sql).not.toContain("2026");
     expect(result.origin.parameters).toMatchObject({ cc: ["IT", "DE"], range_start: 1777593600 });
     expect(result.origin.rowsRead).toBeGreaterThan(0);
-  });
-
-  it("gives times as Dates, enums and addresses as text, integers beyond 2^53 exactly, null as null", async () => {
-    const result = await lab.query(
-      "SELECT measurement_start_time, kind, address, big, maybe, text FROM fastpath WHERE {range} ORDER BY text",
-      { range },
-    );
-    expect(result.rows()).toEqual([
-      {
-        measurement_start_time: new Date("2026-05-01T00:00:00Z"),
-        kind: "it's",
-        address: "192.0.2.1",
-        big: 18446744073709551615n,
-        maybe: new Date("2026-05-01T01:00:00Z"),
-        text: "first",
-      },
-      expect.objectContaining({ kind: "a", address: "10.0.0.2", big: 2n, maybe: null }),
-    ]);
   });
 
   it("keeps comments, strings and a hostile value out of the way", async () => {
@@ -78,10 +57,6 @@ describe("lab.query(sql, { range, params })", () => {
     ],
     ["SELECT 1 AS `__proto__` FROM fastpath WHERE {range}", /column named __proto__.*with AS/],
     ["SELECT 1 FROM fastpath WHERE {range:nope}", /by nope: the database has no such column/],
-    [
-      "SELECT nope FROM fastpath WHERE {range}",
-      /Can't run the query: .*`nope`.*UNKNOWN_IDENTIFIER, code 47/,
-    ],
     [
       "SELECT * FROM fastpth WHERE {range}",
       /Maybe you meant \w+\.fastpath\? \(UNKNOWN_TABLE, code 60\)\.$/,
