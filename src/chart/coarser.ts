@@ -22,7 +22,7 @@ export interface Reduced {
  * @throws ProbelabError for what can't be added up, with what to ask for.
  */
 export function coarserBuckets(work: Work, roles: Roles, kind: Kind, most: number): Reduced {
-  const { result, series } = work;
+  const { result, lines: series } = work;
   const unchanged = { result, sentences: [] };
   const { origin } = result;
   const { time } = origin.columns;

@@ -6,6 +6,7 @@ import { seriesCodes } from "../downsample/series.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
+import { rowsByKey } from "../result/arquero-table.js";
 import type { Bucket } from "../time/bucket.js";
 import { formatInstantIso, label } from "../render/label.js";
 import { coarserBuckets } from "./coarser.js";
@@ -22,6 +23,8 @@ export interface Point {
   readonly y: number | null;
   /** Index into the series. */
   readonly series: number;
+  /** Index into the panels. */
+  readonly panel?: number;
   /** Start of the bucket whose end this is: the end of a step. */
   readonly from?: number;
   /** The ends of its band or interval, where both are known. */
@@ -51,38 +54,39 @@ export interface Drawing {
   readonly unordered?: boolean;
   /** Columns of the ends of a band or of intervals, where there are any. */
   readonly ends?: readonly [string, string];
-  /** The value of its panel, where there are several. */
+  /** The panels of all points, where there are several. */
+  readonly panels?: readonly Series[];
+  /** The value of its panel, of the points of one. */
   readonly panel?: Value;
   /** Rows and values left out or merged for this chart, a sentence each. */
   readonly sentences: readonly string[];
 }
 
+/** More panels can't be taken in. */
+export const MOST_PANELS = 12;
+const MOST_LINES = MOST_SERIES * MOST_PANELS;
 // Edges and markers may repeat a few rows of each series.
 const SPARE_ROWS = 4;
 
 /**
  * The points of a chart, fewer than 5,000.
  *
- * @param most how many rows there may be; fewer where charts share a picture.
  * @throws ProbelabError where they can't be drawn truthfully.
  */
-export function drawRows(
-  result: Result,
-  kind: Kind,
-  options: DrawOptions,
-  most = MOST_ROWS,
-): Drawing {
+export function drawRows(result: Result, kind: Kind, options: DrawOptions): Drawing {
   const roles = chartRoles(result, kind, options);
   const ends = endsOf(result, roles, kind, options);
   const work = workTable(result, roles);
-  const shared = sharedPlaces(work.result, roles, kind, work.series);
-  const values = work.series === undefined ? [] : work.result.column(work.series);
-  const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values.map(valueKey)).size || 1);
-  const line = { x: roles.x, y: roles.y, series: work.series, yType: options.yType };
+  const shared = sharedPlaces(work.result, roles, kind, work.lines);
+  const values = (name: string | undefined): Value[] =>
+    name === undefined ? [] : work.result.column(name);
+  const lines = rowsByKey(values(work.lines).map(valueKey));
+  const most = MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1);
+  const line = { x: roles.x, y: roles.y, series: work.lines, yType: options.yType };
   const reduced =
     kind.name === "line"
-      ? reduceLineChart(work.result, { ...line, width: options.width ?? 1000 }, most - spare)
-      : coarserBuckets(work, roles, kind, most - spare);
+      ? reduceLineChart(work.result, { ...line, width: options.width ?? 1000 }, most)
+      : coarserBuckets(work, roles, kind, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
       `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
@@ -91,10 +95,16 @@ export function drawRows(
   const { columns } = reduced.result.origin;
   const read = (name: string | undefined): Value[] =>
     name === undefined ? [] : reduced.result.column(name);
-  const [xs, ys, keys] = [read(roles.x), read(roles.y), read(work.series)];
+  const [xs, ys] = [read(roles.x), read(roles.y)];
+  // A row of the same line has the same series and panel: rows of missing buckets have only the line's name.
+  const rowOf = read(work.lines).map((value) => lines.get(valueKey(value))![0]!);
+  const [all, facets] = [values(work.series), values(roles.facet)];
+  const keys = work.series === undefined ? [] : rowOf.map((row) => all[row]);
   const [lows, highs] = [read(ends?.columns[0]), read(ends?.columns[1])];
   const beside = (options.beside ?? []).map((name) => [`_${name}`, read(name)] as const);
   const series = chartSeries(keys, seriesDimension(columns, work.series, keys), work.series);
+  const panels = chartSeries(facets, seriesDimension(columns, roles.facet, facets), roles.facet);
+  const panelAt = new Map(panels.map(({ value }, at) => [valueKey(value), at]));
   const { mostSeries = MOST_SERIES } = kind;
   if (series.length > mostSeries) {
     throw new ProbelabError(
@@ -117,6 +127,7 @@ export function drawRows(
         x,
         y: Number.isFinite(y) && !below ? y : null,
         series: index.get(valueKey(keys[row])) ?? 0,
+        ...(panels.length > 0 && { panel: panelAt.get(valueKey(facets[rowOf[row]!]))! }),
         ...extent(lows[row], highs[row], options.yType),
         ...(others.length > 0 && { beside: Object.fromEntries(others) }),
       },
@@ -136,6 +147,7 @@ export function drawRows(
     points,
     series,
     ...(work.series !== undefined && { seriesName: work.series }),
+    ...(panels.length > 0 && { panels }),
     xs: [...new Set(places)],
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),

@@ -1,9 +1,7 @@
-import { MOST_ROWS } from "../base/limits.js";
-import { ProbelabError } from "../base/error.js";
-import { columnValues, pickRows, rowsByKey } from "../result/arquero-table.js";
+import { pickRows, rowsByKey } from "../result/arquero-table.js";
 import { valueKey } from "../result/json.js";
-import { Result, type Value } from "../result/result.js";
-import { drawRows, type Drawing } from "./draw-rows.js";
+import { Result } from "../result/result.js";
+import { drawRows, MOST_PANELS, type Drawing } from "./draw-rows.js";
 import type { ChartKind, Frame } from "./frame.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { categoryLabels } from "./axes.js";
@@ -13,8 +11,6 @@ import type { VegaLiteSpec } from "../render/theme.js";
 import { checkColumn } from "./roles.js";
 import { chartSeries, seriesDimension, type Series } from "./series.js";
 
-/** More panels can't be taken in. */
-const MOST_PANELS = 12;
 const WIDTH = 760;
 const HEIGHT = 130;
 const SPACING = 18;
@@ -22,11 +18,6 @@ const NAME_SIZE = 11;
 /** Pixels of numbers left of a panel, and of what stands between panels below each other. */
 const LABELS = 40;
 const BETWEEN = 64;
-
-/** One value's part of a Result. */
-interface Part extends Series {
-  readonly result: Result;
-}
 
 /** What all panels of a chart draw, and each of them. */
 export interface Panels {
@@ -38,93 +29,51 @@ export interface Panels {
 
 /** A drawing for each value of a column, of the same series and the same places along x; there is at least one row. */
 export function facetDrawings(
-  result: Result,
+  given: Result,
   kind: ChartKind,
   { facet = "", ...options }: DrawOptions,
 ): Panels {
-  checkColumn(result.columnNames(), facet, `draw ${kind.drawn} with facet: `);
-  const parts = partsOf(result, facet);
-  const shown = largest(parts, options.y);
-  const most = Math.floor(MOST_ROWS / Math.max(1, shown.length));
-  const drawings = shown.map((part) => ({
-    ...drawRows(part.result, kind, options, most),
-    panel: part.value,
-  }));
-  const first = drawings[0]!;
-  const steps = new Set(drawings.map(({ every }) => every));
-  if (steps.size > 1) {
-    throw new ProbelabError(
-      `Can't draw panels by ${[...steps].join(" and by ")} beside each other: ask with a coarser every, of which all panels fit one chart.`,
-    );
-  }
-  const found = drawings.flatMap(({ series }) => series);
-  const values = found.map(({ value }) => value);
-  // Series of several columns have no dimension of their own.
-  const rest = found.find(({ other }) => other)?.value;
-  const dimension = seriesDimension(result.origin.columns, first.seriesName, values) ?? {
-    order: [],
-    ...(typeof rest === "string" && { other: rest }),
-  };
-  const series = chartSeries(values, dimension, first.seriesName);
-  const places = new Map(series.map(({ value }, at) => [valueKey(value), at]));
-  const aligned = drawings.map((drawing) => ({
-    ...drawing,
-    series,
-    points: drawing.points.map((point) => ({
-      ...point,
-      series: places.get(valueKey(drawing.series[point.series]?.value)) ?? 0,
-    })),
-  }));
-  const xs = [...new Set(drawings.flatMap((drawing) => drawing.xs))];
-  if (first.roles.xKind !== "category") xs.sort((a, b) => Number(a) - Number(b));
-  const all = (of: readonly Drawing[]): Drawing => ({
-    ...of[0]!,
-    series,
-    xs,
-    points: of.flatMap(({ points }) => points),
-    incomplete: new Set(of.flatMap(({ incomplete }) => [...incomplete])),
-    sentences: [...new Set(drawings.flatMap(({ sentences }) => sentences))],
-  });
+  checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
+  const { result, sentences } = largest(given, facet, options.y);
+  const { panels = [], ...found } = drawRows(result, kind, { ...options, facet });
   // Categories stand in one order in all panels.
-  const ordered = kind.order?.(all(aligned), options) ?? xs;
-  const arranged = aligned.map((drawing) => {
-    const own = { ...drawing, xs: ordered };
-    return kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
+  const xs = kind.order?.(found, options) ?? found.xs;
+  const each = panels.map(({ value, label }, at) => {
+    const points = found.points.filter(({ panel }) => panel === at);
+    const own = { ...found, xs, points, panel: value };
+    const drawing = kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
+    return { name: label, drawing };
   });
-  return {
-    all: { ...all(arranged), xs: ordered },
-    each: arranged.map((drawing, at) => ({ name: shown[at]!.label, drawing })),
-    sentences:
-      parts.length > shown.length
-        ? [`Drawn: ${shown.length} of ${parts.length} panels by ${words(facet)}, the largest.`]
-        : [],
-  };
+  const points = each.flatMap(({ drawing }) => drawing.points);
+  const { roles } = each[0]!.drawing;
+  return { all: { ...found, roles, xs, points }, each, sentences };
 }
 
-/** The rows of each value without its column, in the order of a legend. */
-function partsOf({ table, origin }: Result, facet: string): Part[] {
-  const values = columnValues(table, facet);
-  const others = table.select(table.columnNames().filter((name) => name !== facet));
-  const dimensions = origin.columns.dimensions.filter(({ name }) => name !== facet);
+/** The rows of the values with the most in them; the rest, if there is one, stays. */
+function largest(
+  result: Result,
+  facet: string,
+  y: string | undefined,
+): { result: Result; sentences: string[] } {
+  const { columns } = result.origin;
+  const values = result.column(facet);
+  const all = chartSeries(values, seriesDimension(columns, facet, values), facet);
+  if (all.length <= MOST_PANELS) return { result, sentences: [] };
+  const counts = columns.measures.filter(({ additive }) => additive);
+  const counted = counts.find(({ name }) => name === y) ?? counts[0];
+  const amounts = counted && result.column(counted.name);
   const rows = rowsByKey(values.map((value) => valueKey(value ?? null)));
-  return chartSeries(values, seriesDimension(origin.columns, facet, values), facet).map((one) => {
-    const part = pickRows(others, rows.get(valueKey(one.value)) ?? []);
-    const columns = { ...origin.columns, dimensions };
-    return { ...one, result: new Result(part, { ...origin, columns }) };
-  });
-}
-
-/** The parts with the most in them, in their order; the rest, if there is one, stays. */
-function largest(parts: readonly Part[], y: string | undefined): readonly Part[] {
-  const size = ({ result, other }: Part): number => {
-    const counts = result.origin.columns.measures.filter(({ additive }) => additive);
-    const counted = counts.find(({ name }) => name === y) ?? counts[0];
-    const values: readonly Value[] = counted ? result.column(counted.name) : [];
-    const sum = values.reduce<number>((all, n) => all + Math.abs(Number(n)), 0);
-    return other ? Infinity : sum || result.numRows();
+  const size = ({ value, other }: Series): number => {
+    const own = rows.get(valueKey(value)) ?? [];
+    const sum = own.reduce((n, row) => n + Math.abs(Number(amounts?.[row] ?? 0)), 0);
+    return other ? Infinity : sum || own.length;
   };
-  const kept = new Set(parts.toSorted((a, b) => size(b) - size(a)).slice(0, MOST_PANELS));
-  return parts.filter((part) => kept.has(part));
+  const shown = all.toSorted((a, b) => size(b) - size(a)).slice(0, MOST_PANELS);
+  const kept = shown.flatMap(({ value }) => rows.get(valueKey(value)) ?? []).sort((a, b) => a - b);
+  return {
+    result: new Result(pickRows(result.table, kept), result.origin),
+    sentences: [`Drawn: ${MOST_PANELS} of ${all.length} panels by ${words(facet)}, the largest.`],
+  };
 }
 
 /** How many panels stand beside each other, how large each is, and how far apart. */

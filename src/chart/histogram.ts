@@ -33,9 +33,8 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
   const { cumulative = false, color, facet } = options;
   const asked = { x: "from", ...(color !== undefined && { color }), ...(facet && { facet }) };
   const { series } = chartRoles(result, BAR, asked);
-  const several = series.some((name) => name !== facet);
   const kind: ChartKind = {
-    ...(several || cumulative ? LINE : BAR),
+    ...(series.length > 0 || cumulative ? LINE : BAR),
     name: "histogram",
     drawn: "a histogram",
     title: cumulative ? "Cumulative distribution" : "Histogram",
@@ -51,7 +50,8 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
   const { x: _, cumulative = false, share, y: __, ...rest } = options;
   const y = typeof options.y === "string" && { y: options.y };
   const roles = chartRoles(result, kind, { ...rest, x: "from", ...y });
-  const { series, measure } = roles;
+  const { measure } = roles;
+  const series = [...roles.series, ...(roles.facet === undefined ? [] : [roles.facet])];
   const shares = share ?? (cumulative || series.length > 0);
   const known = result.origin.columns.measures.find(({ name }) => name === "from");
   const { unit = "" } = known ?? {};

@@ -27,6 +27,8 @@ export interface Roles {
   readonly measure?: MeasureColumn;
   /** Columns whose values are the series. */
   readonly series: readonly string[];
+  /** Column whose values are the panels. */
+  readonly facet?: string;
   /** Dimensions of the Result, and its time, that the chart doesn't show: their rows must be added up. Of dots along a measure none: each is a row. */
   readonly hidden: readonly string[];
 }
@@ -39,15 +41,16 @@ type ColumnKind = "time" | "number" | "text" | "empty";
  * first column of dates, of numbers and of text. @throws ProbelabError for what can't be drawn so.
  */
 export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
-  const { dimensions, measures, ...columns } = result.origin.columns;
-  const names = result.columnNames();
+  const { measures, ...columns } = result.origin.columns;
   const { x: wantedX, y: wantedY, color, facet, stack } = options;
+  const names = result.columnNames().filter((name) => name !== facet);
+  const dimensions = columns.dimensions.filter(({ name }) => name !== facet);
   const draw = `draw ${kind.drawn}`;
   const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}.`);
-  for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, color, facet })) {
+  for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, color })) {
     for (const name of [given ?? []].flat()) checkColumn(names, name, `${draw} with ${option}: `);
   }
-  // A panel's rows may have lost their time.
+  if (facet !== undefined) checkColumn(result.columnNames(), facet, `${draw} with facet: `);
   const time = names.includes(columns.time?.name ?? "") ? columns.time : undefined;
   const holds = new Map(names.map((name) => [name, columnKind(result, name)]));
   const named = (...kinds: ColumnKind[]): string[] =>
@@ -116,6 +119,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     y,
     ...(measure && { measure }),
     series: guess ? series.slice(0, 1) : series,
+    ...(facet !== undefined && { facet }),
     hidden,
   };
 

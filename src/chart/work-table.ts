@@ -8,20 +8,25 @@ import { label, uniqueLabels } from "../render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
 import { chartRoles, checkColumn, list, unusedName, type Kind, type Roles } from "./roles.js";
 
-/** A Result whose rows have one series column at most, and one row per x and series. */
+/** A Result whose rows have one series column at most, and one row per x, series and panel. */
 export interface Work {
   readonly result: Result;
   readonly series?: string;
+  /** The column that tells series and panels apart. */
+  readonly lines: string | undefined;
   readonly sentences: readonly string[];
 }
 
 /** The Result as a chart reads it. @throws ProbelabError for rows that can't be added up. */
 export function workTable(result: Result, roles: Roles): Work {
-  const { hidden, series } = roles;
+  const { hidden, series, facet } = roles;
   const summed = hidden.length > 0 ? addedUp(result, roles) : result;
   const sentences = summed === result ? [] : [addedUpSentence(result, hidden)];
-  if (series.length > 1) return { ...combine(summed, series), sentences };
-  return { result: summed, ...(series[0] !== undefined && { series: series[0] }), sentences };
+  const one = oneColumn(summed, series);
+  const named = one.name !== undefined && { series: one.name };
+  if (facet === undefined) return { result: one.result, ...named, lines: one.name, sentences };
+  const both = oneColumn(one.result, [...(one.name === undefined ? [] : [one.name]), facet]);
+  return { result: both.result, ...named, lines: both.name, sentences };
 }
 
 /** `All versions and weeks added up.` */
@@ -42,7 +47,7 @@ export function addedUpSentence({ origin }: Result, hidden: readonly string[]): 
 export function addedUp(
   result: Result,
   roles: Roles,
-  kept: readonly string[] = [roles.x, ...roles.series],
+  kept: readonly string[] = [roles.x, ...roles.series, ...(roles.facet ? [roles.facet] : [])],
 ): Result {
   const { y, measure } = roles;
   const groups = [...rowsByKey(rowKeys(result.table, kept)).values()];
@@ -80,21 +85,25 @@ function refuseToAddUp({ origin }: Result, { y, measure, hidden }: Roles): Probe
   );
 }
 
-/** One series column in place of several: `3.10 · IT`, in the order of all of them. */
-function combine(result: Result, series: readonly string[]): Omit<Work, "sentences"> {
-  const columns = series.map((name) => result.column(name));
+/** One column for several: `3.10 · IT`, in the order of all of them; they stay beside it. */
+function oneColumn(
+  result: Result,
+  series: readonly string[],
+): { readonly result: Result; readonly name?: string } {
+  if (series.length < 2) return { result, ...(series[0] !== undefined && { name: series[0] }) };
+  const values = series.map((name) => result.column(name));
   const dimensions = series.map((name) =>
     result.origin.columns.dimensions.find((dimension) => dimension.name === name),
   );
   const keys = rowKeys(result.table, series);
   const found = [...rowsByKey(keys)].map(([key, [row]]) => {
-    const values = columns.map((column) => column[row!] ?? null);
-    const rank = values.map((value, at) => {
+    const own = values.map((column) => column[row!] ?? null);
+    const rank = own.map((value, at) => {
       const place = dimensions[at]?.order.indexOf(value as string | null) ?? -1;
       return place < 0 ? Infinity : place;
     });
-    const other = values.every((value, at) => value !== null && value === dimensions[at]?.other);
-    const names = values.map((value, at) =>
+    const other = own.every((value, at) => value !== null && value === dimensions[at]?.other);
+    const names = own.map((value, at) =>
       label(valueWords(dimensions[at]?.of ?? series[at] ?? "", value)),
     );
     return { key, rank, other, text: other ? names[0]! : names.join(" · ") };
@@ -113,8 +122,9 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
     ...(other && { other: texts.get(other.key)! }),
   };
   const table = result.table.assign({ [name]: keys.map((key) => texts.get(key)) });
-  const columnsNow = { ...result.origin.columns, dimensions: [dimension] };
-  return { result: result.with(table, { columns: columnsNow }), series: name };
+  const { columns } = result.origin;
+  const now = { ...columns, dimensions: [...columns.dimensions, dimension] };
+  return { result: result.with(table, { columns: now }), name };
 }
 
 /**
@@ -167,7 +177,7 @@ export function foldMeasures(
     dimensions: [...columns.dimensions, { name: name!, order: texts }],
     measures: known.length < names.length ? [] : [folded],
   };
-  const color = [...roles.series.filter((each) => each !== options.facet), name!];
+  const color = [...roles.series, name!];
   return {
     result: result.with(table, { columns: meaning }),
     options: { ...options, y: value!, color },
