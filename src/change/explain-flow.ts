@@ -132,18 +132,19 @@ export function flowAccount(cells: ChangeCells): Account {
 }
 
 /** What would have been seen. */
-function unseenText(
-  { before, after, ratio, unit }: ChangeCells,
-  users: Users,
-  cuboids: readonly Cuboid[],
-): string {
+function unseenText(cells: ChangeCells, users: Users, cuboids: readonly Cuboid[]): string {
+  const { before, after, ratio, unit } = cells;
   const all = sumOver(before) * ratio + sumOver(after);
   const part = users.least(priceOf(cuboids.length, before.length));
   const whole = users.least(CERTAIN ** 2 / 2, true);
   const text = (of: number) => `${amount(Math.round(of * all), "")} ${unit} (${percent(2 * of)})`;
   if (part > 0.25)
     return "These rows are too few to tell anything: not even the loss of half of them would show.";
-  return `These rows can't tell more: the loss of a part of less than ${text(part)}, or a change of the whole of less than ${text(whole)}, would not show.`;
+  const release =
+    releaseDimensions(cells).version < 0
+      ? ""
+      : ` that of a release below ${percent(WHOLE)} of its program, whose users may have gone to another, or`;
+  return `These rows can't tell more: the loss of a part of less than ${text(part)} would not show, nor would${release} a change of the whole of less than ${text(whole)}.`;
 }
 
 /** Rows of a count that came in another number than was to be expected. */
@@ -201,13 +202,14 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   function succeeded(cause: FlowCause): FlowCause {
     const loss = successor(counted, cause.leaves);
     if (loss === undefined) return cause;
-    const { newest, leaves } = loss;
+    const { kind, newest, leaves } = loss;
     const left = leaves.filter((leaf) => out[leaf] === 0);
     const { [names[version]!]: release, ...place } = cause.where;
     const whose = { ...programOf(cells, cause.leaves), ...place };
-    if (newest === undefined || left.length === 0) {
+    if (kind !== "loses" || left.length === 0) {
       const all = [...cause.leaves, ...left];
-      return { ...cause, where: whose, leaves: all, rest: left.length < leaves.length };
+      const own = { ...cause, where: whose, leaves: all, rest: left.length < leaves.length };
+      return kind === "either" ? { ...own, kind, newest } : own;
     }
     let missing = 0;
     for (const leaf of cause.leaves) {
@@ -216,7 +218,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     }
     for (const leaf of left) expected[leaf]! += missing / left.length;
     const where = { ...whose, [names[version]!]: newest };
-    return { where, leaves: left, kind: "loses", from: release as string | null };
+    return { where, leaves: left, kind, from: release as string | null };
   }
 
   /** A cause that is all of one program, by the release that it comes from. */

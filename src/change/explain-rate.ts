@@ -10,6 +10,7 @@ import {
   amount,
   changeText,
   elementText,
+  number,
   partText,
   percent,
   valueText,
@@ -166,7 +167,7 @@ function seenText(cells: ChangeCells, { n0, n1, r0 }: Rate, least: RateCauses["l
       ? ""
       : ` in the share above ${amount(cells.quantile.at, cells.unit)}`;
   return [
-    `A part of ${percent(part)} of the rows would have had to move by ${by}${above} to be seen.`,
+    `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`,
   ];
 }
 

@@ -15,13 +15,13 @@ import { flowAccount, type Account, type Part } from "./explain-flow.js";
 import { rateAccount } from "./explain-rate.js";
 import type { Finding } from "./finding.js";
 import { withMissing, type Move } from "./releases.js";
-import { USUAL, WHOLE } from "./thresholds.js";
+import { WHOLE } from "./thresholds.js";
 import {
   amount,
   changeText,
   elementText,
   furtherText,
-  percent,
+  partText,
   periodText,
   signedPercent,
   spoken,
@@ -243,7 +243,7 @@ function causeText(cells: ChangeCells, cause: Cause, many: number): string {
   // As if runs had held what was to be expected, counts aren't whole.
   const whole = cells.kind === "flow" && cells.runs !== undefined;
   const rounded = (value: number | null) => (whole && value !== null ? Math.round(value) : value);
-  const share = part === null || Math.abs(part) > 10 ? "" : `, ${percent(part)} of the change`;
+  const share = partText(part);
   if (cells.kind === "flow" && before === 0) {
     return `${name} is new, with ${amount(rounded(after), own)} ${unit}${share}`;
   }
@@ -253,7 +253,7 @@ function causeText(cells: ChangeCells, cause: Cause, many: number): string {
 /** Of programs that kept their rows; how well their numbers tell it, the reader sees. */
 function movesText({ unit }: ChangeCells, { moves }: Account): string[] {
   const moved = moves
-    .filter(({ kept }) => Math.abs(kept - 1) <= USUAL)
+    .filter(({ kept }) => Math.abs(kept - 1) <= WHOLE)
     .map(({ program, dimension, values, kept }) => {
       const whose = program === null ? "" : `${valueText(program)} `;
       return `${whose}${dimension} ${valueText(values)} (all its ${unit}: ${signedPercent(kept - 1)})`;

@@ -338,16 +338,23 @@ function logOdds(
 
 /**
  * Whose loss it is that a release lost rows where its program has a newer one: users may have left it
- * for that one, which doesn't show them. The newer one's where older releases stayed; else the program's.
+ * for that one, which doesn't show them. The newer one's where older releases stayed, the program's where
+ * they fell as well; either's where there are none.
  *
  * @param leaves of the release, in one program, and in a country, network or test where the cause is of one.
- * @returns the newer release, or none where the program fell; their leaves. Undefined where the release
- *   lost its rows itself: it has no newer one, or is gone while that was there before.
+ * @returns undefined where the release lost its rows itself: it has no newer one, or is gone while that
+ *   was there before.
  */
 export function successor(
   cells: ChangeCells,
   leaves: readonly number[],
-): { readonly newest?: string; readonly leaves: readonly number[] } | undefined {
+):
+  | {
+      readonly kind: "loses" | "either" | "program";
+      readonly newest: string;
+      readonly leaves: readonly number[];
+    }
+  | undefined {
   const { version, program } = releaseDimensions(cells);
   const { codes } = cells.leaves;
   const [first = 0] = leaves;
@@ -371,13 +378,14 @@ export function successor(
   if (own.is <= GONE * own.was && came.was > MOVED * sums(all).was) return undefined;
   const older = sums(all.filter((leaf) => text(leaf) !== "" && order(leaf) < 0));
   const fell = ({ was, is }: Sums) => 1 - is / was;
-  if (older.was < LEAST_RUNS || fell(older) > ALONG * fell(own)) {
-    return { leaves: all.filter((leaf) => order(leaf) !== 0) };
-  }
-  const [newest] = [...leavesBy(codes[version]!, newer).values()].sort(
+  const [successors = []] = [...leavesBy(codes[version]!, newer).values()].sort(
     (a, b) => sums(b).is - sums(a).is,
   );
-  return { newest: text(newest![0]!), leaves: newest! };
+  const newest = text(successors[0]!);
+  const others = all.filter((leaf) => order(leaf) !== 0);
+  if (older.was < LEAST_RUNS) return { kind: "either", newest, leaves: others };
+  if (fell(older) > ALONG * fell(own)) return { kind: "program", newest, leaves: others };
+  return { kind: "loses", newest, leaves: successors };
 }
 
 /** Users of a program who went from release to release. */

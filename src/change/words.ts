@@ -86,9 +86,9 @@ export function sentences(texts: readonly string[]): string {
     .join(" ");
 }
 
-/** ", 80 % of the change", where that is a fair part. */
+/** ", 80 % of the change"; nothing where it went against the change, or parts outweigh it by far. */
 export function partText(part: number | null): string {
-  return part === null || part < 0.01 || part > 10 ? "" : `, ${percent(part)} of the change`;
+  return part === null || part < 0.01 || part > 2 ? "" : `, ${percent(part)} of the change`;
 }
 
 /** "; and 3 further causes in the table". */

@@ -96,6 +96,18 @@ describe("releases", () => {
     );
   });
 
+  test("says that it can't tell a release from its program, where no other release shows it", () => {
+    const rows = besideOthers(14, [
+      ["app", "3.9.0", 9_000, 4_000],
+      ["app", "3.10.0", 0, 120],
+    ]);
+    const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
+    expect(causes[0]?.where).toEqual({ software_name: "app" });
+    expect(sentence).toContain(
+      "These rows can't tell whether its newest release 3.10.0 or the whole program did.",
+    );
+  });
+
   test("a release that loses rows in one country is found, though neither shows it", () => {
     let [first, exact] = [0, 0];
     for (let seed = 0; seed < 20; seed += 1) {
