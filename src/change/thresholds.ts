@@ -29,6 +29,14 @@ export function priceOf(combinations: number, groups: number): number {
 /** Two groups changed alike where the lesser did by this part of what the greater did. */
 export const ALONG = 0.5;
 
+/** So many times the runs that were expected are a flood of others' runs: it is no matter of their length. */
+export const FLOOD = 4;
+/**
+ * How the measurements of one run scatter, as a squared coefficient of variation, before any are seen:
+ * it counts as so many leaves; and the least.
+ */
+export const RUN_SCATTER = { of: 0.5, leaves: 4, least: 0.2 };
+
 /** How runs scatter before any change is seen, by how many of a Poisson process one counts as, over so many rows. */
 export const SCATTER = { of: 3, rows: 50 };
 /** Rows of the heaviest user before one is seen: a probe that runs some tests a day; and how much heavier those may be that stayed. */

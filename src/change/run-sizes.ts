@@ -1,0 +1,258 @@
+import { CONFIDENCES } from "../query/wilson.js";
+import { compareVersions } from "../result/version-order.js";
+import type { ChangeCells } from "./cells.js";
+import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
+import { rateCauses } from "./rate-causes.js";
+import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } from "./releases.js";
+import { CERTAIN, FLOOD, LEAST_RUNS, RUN_SCATTER, USUAL, WHOLE } from "./thresholds.js";
+import {
+  elementText,
+  number,
+  partText,
+  percent,
+  signedPercent,
+  valueText,
+  type CauseWhere,
+} from "./words.js";
+
+const NORMAL_95 = CONFIDENCES[0.95];
+
+/** Rows whose runs hold more or fewer measurements than was to be expected. */
+interface RunSize {
+  readonly where: CauseWhere;
+  readonly leaves: readonly number[];
+  /** Half of the 95 % interval of what they hold more or less. */
+  readonly half: number;
+  /** "app 3.10.0 ends its runs early: 13 measurements a run where 3.9.1 held 31 (−59 %). …" */
+  readonly sentence: (part: number | null, what: string) => string;
+}
+
+type Runs = NonNullable<ChangeCells["runs"]>;
+
+/**
+ * Takes a count of measurements apart: measurements = runs × measurements a run. The second is a rate,
+ * of measurements by what their runs would hold: a run holds as many as those of its program and test
+ * held before, and those of users who went to another release as many as in the one they left.
+ *
+ * @returns the causes, and `after` as it would be, had those runs held what was to be expected.
+ */
+export function runSizes(
+  cells: ChangeCells,
+  cuboids: readonly Cuboid[],
+): { readonly sizes: readonly RunSize[]; readonly after: Float64Array } {
+  const { runs, ratio } = cells;
+  if (runs === undefined) return { sizes: [], after: cells.after };
+  const { held, scatter } = heldBy(cells, runs);
+  // Measurements of no run, and runs of a kind that was never seen, tell nothing.
+  const known = (column: Float64Array, of: Float64Array) =>
+    column.map((value, leaf) => (of[leaf]! > 0 && held[leaf]! > 0 ? value : 0));
+  const moved = upgrade(cells, runs);
+  const runsBefore = moved(runs.before).map((n) => n * ratio);
+  /** A flood of runs is told as one, not by how long they are. */
+  const comparable = (leaf: number) =>
+    runs.after[leaf]! <= FLOOD * (runsBefore[leaf]! + LEAST_RUNS);
+  const by = (column: Float64Array, factor: (leaf: number) => number) =>
+    column.map((value, leaf) => value * factor(leaf));
+  const columns = {
+    allBefore: by(runsBefore, (leaf) => held[leaf]!),
+    partBefore: moved(known(cells.before, runs.before)).map((n) => n * ratio),
+    allAfter: by(runs.after, (leaf) => held[leaf]!),
+    partAfter: known(cells.after, runs.after),
+  };
+  type Column = keyof typeof columns;
+  const sum = (name: Column, leaves: readonly number[]) => sumOver(columns[name], leaves);
+  // Kinds of runs that scatter less tell more: each weighs by what it tells. Of a run that holds one
+  // measurement none can be missing.
+  const several = (leaf: number) => (held[leaf]! > 1 ? 1 - 1 / held[leaf]! : 0);
+  const weighed = (name: Column) =>
+    by(columns[name], (leaf) =>
+      held[leaf]! > 0 && comparable(leaf) ? several(leaf) / (held[leaf]! * scatter[leaf]!) : 0,
+    );
+  const given = {
+    ...cells.leaves,
+    allBefore: weighed("allBefore"),
+    partBefore: weighed("partBefore"),
+    allAfter: weighed("allAfter"),
+    partAfter: weighed("partAfter"),
+    spreadBefore: by(runsBefore, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
+    spreadAfter: by(runs.after, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
+    usual: WHOLE,
+    usualNoise: 1,
+  };
+  /** By how much rows hold more than before, on the log scale. */
+  const moreIn = (leaves: readonly number[]) => {
+    const of = (name: Column) => sumOver(given[name], leaves);
+    return Math.log((of("partAfter") * of("allBefore")) / (of("allAfter") * of("partBefore")));
+  };
+  const after = cells.after.slice();
+  const { causes, noiseOf } = rateCauses(given, cuboids);
+  const noise = noiseOf([]);
+  const sizeOf = (leaves: readonly number[]) => {
+    const own = sum("partBefore", leaves) / sum("allBefore", leaves);
+    const [came, come] = [sumOver(runsBefore, leaves), sumOver(runs.after, leaves)];
+    if (!(own > 0) || came < LEAST_RUNS || come < LEAST_RUNS) return undefined;
+    const grown = sum("allAfter", leaves) / sum("allBefore", leaves);
+    const spread = (column: Float64Array) =>
+      leaves.reduce((all, leaf) => all + column[leaf]! * held[leaf]! ** 2 * scatter[leaf]!, 0);
+    const variance = noise * (spread(runs.after) + grown ** 2 * spread(runsBefore));
+    const holds = sum("partAfter", leaves) / come;
+    const expected = (sum("allAfter", leaves) * own) / come;
+    const size = { holds, held: expected, grown: come / came };
+    return { own, size, come, error: Math.sqrt(variance) };
+  };
+  const tell = (leaves: readonly number[], own: number) => {
+    for (const leaf of leaves) {
+      if (columns.partAfter[leaf]! > 0) after[leaf] = columns.allAfter[leaf]! * own;
+    }
+  };
+  const sizes = causes.flatMap((each): RunSize[] => {
+    const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
+    const { where, leaves } = rows;
+    const found = sizeOf(leaves);
+    if (found === undefined) return [];
+    // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
+    const others = without(held.length, [rows]);
+    if (moreIn(others) / moreIn(leaves) >= 0.5) return [];
+    tell(leaves, found.own);
+    const sentence = rows.isRelease
+      ? releaseRuns(cells, runs, rows, found.size)
+      : runsText(found.size, elementText(where), "holds", (n) => `${n} were to be expected`, "");
+    return [{ where, leaves, half: NORMAL_95 * found.error, sentence }];
+  });
+  const rest = without(held.length, sizes);
+  const whole = sizeOf(rest);
+  if (whole !== undefined) {
+    const { holds, held } = whole.size;
+    const certain = Math.abs(holds - held) * whole.come > CERTAIN * whole.error;
+    if (certain && Math.abs(moreIn(rest)) > WHOLE && Math.abs(holds / held - 1) > WHOLE) {
+      tell(rest, whole.own);
+      const all = sizes.length === 0 ? "All runs alike" : "All other runs alike";
+      const sentence = runsText(whole.size, all, "hold", (n) => `${n} were to be expected`, "");
+      sizes.push({ where: {}, leaves: rest, half: NORMAL_95 * whole.error, sentence });
+    }
+  }
+  return { sizes, after };
+}
+
+/**
+ * What the runs of each leaf's program and test held before (of what is new, what they hold), and how
+ * they scattered: the squared coefficient of variation of one run.
+ */
+function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: Runs) {
+  const program = leaves.codes[releaseDimensions({ names, ...cells }).program];
+  const tests = leaves.codes[names.indexOf("test_name")];
+  const held = new Float64Array(before.length);
+  const scatter = new Float64Array(before.length);
+  const kinds = before.map((_, leaf) => (program?.[leaf] ?? 0) * 1e6 + (tests?.[leaf] ?? 0));
+  for (const some of leavesBy(kinds).values()) {
+    const perRun = (rows: Float64Array, of: Float64Array) => {
+      const known = some.filter((leaf) => of[leaf]! > 0);
+      return sumOver(rows, known) / sumOver(of, known);
+    };
+    const own = perRun(before, runs.before) || perRun(after, runs.after) || 0;
+    let [sum, many] = [RUN_SCATTER.of * RUN_SCATTER.leaves, RUN_SCATTER.leaves];
+    for (const leaf of some) {
+      const n = runs.before[leaf]!;
+      if (!(n > 0 && own > 0)) continue;
+      sum += (before[leaf]! / own - n) ** 2 / n;
+      many += 1;
+    }
+    const varies = Math.max(RUN_SCATTER.least, sum / many);
+    for (const leaf of some) [held[leaf], scatter[leaf]] = [own, varies];
+  }
+  return { held, scatter };
+}
+
+/** Measurements a run, now and before, and the number of runs by that before. */
+interface Holds {
+  readonly holds: number;
+  readonly held: number;
+  readonly grown: number;
+}
+
+function runsText(
+  { holds, held, grown }: Holds,
+  subject: string,
+  verb: string,
+  where: (held: string) => string,
+  whose: string,
+): RunSize["sentence"] {
+  const perRun = (n: number) => number(n >= 9.95 ? Math.round(n) : Number(n.toFixed(1)));
+  const by = `(${signedPercent(holds / held - 1)})`;
+  const came = `(${signedPercent(grown - 1)}${whose})`;
+  const its = subject.startsWith("All") ? "Their number" : "Its runs";
+  const runs =
+    Math.abs(grown - 1) < WHOLE
+      ? `${its} ${its === "Its runs" ? "came" : "stayed"} as before ${came}.`
+      : `${its} ${grown < 1 ? "fell" : "rose"}, too ${came}.`;
+  return (part, what) => {
+    const all = part !== null && Math.abs(part - 1) < USUAL ? "all" : percent(part ?? 0);
+    const share = partText(part) === "" ? "" : ` That is ${all} of the ${what}.`;
+    return `${subject} ${verb} ${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${where(perRun(held))} ${by}. ${runs}${share}`;
+  };
+}
+
+/** Releases with less of their program's runs aren't named as the one before. */
+const LEAST_SHARE = 0.01;
+
+/** A release against the one before it, and the runs of all its program's releases. */
+function releaseRuns(
+  cells: ChangeCells,
+  runs: Runs,
+  { where, leaves }: NamedRows,
+  size: Holds,
+): RunSize["sentence"] {
+  const { names, values } = cells;
+  const { version } = releaseDimensions(cells);
+  const codes = cells.leaves.codes[version]!;
+  const { release, name, inPlace } = releaseName(cells, where);
+  const alike = Object.keys(where).map((one) => cells.leaves.codes[names.indexOf(one)]!);
+  const [first = 0] = leaves;
+  const all = Array.from(codes.keys()).filter((leaf) =>
+    alike.every((own) => own === codes || own[leaf] === own[first]),
+  );
+  const runsBefore = sumOver(runs.before, all) * cells.ratio;
+  const [previous] = [...leavesBy(codes, all)]
+    .map(([code, some]) => ({ text: values[version]![code] ?? "", some }))
+    .filter(({ text, some }) => {
+      const many = sumOver(runs.before, some) * cells.ratio;
+      return (
+        compareVersions(text, (release as string | null) ?? "") < 0 &&
+        many > LEAST_SHARE * runsBefore
+      );
+    })
+    .sort((a, b) => compareVersions(b.text, a.text));
+  const held = previous && heldAlike(cells, runs, leaves, previous.some);
+  const other = held === undefined ? "its other releases" : valueText(previous!.text);
+  const own = { ...size, held: held ?? size.held, grown: sumOver(runs.after, all) / runsBefore };
+  const verb = own.holds < own.held ? "ends its runs early:" : "holds more in its runs:";
+  return runsText(
+    own,
+    `${name}${inPlace}`,
+    verb,
+    (n) => `${other} held ${n}`,
+    " over all its releases",
+  );
+}
+
+/** What runs of `others` held before, of the same tests in the same proportions; undefined where they lack one. */
+function heldAlike(
+  { before, leaves: given, names }: ChangeCells,
+  runs: Runs,
+  leaves: readonly number[],
+  others: readonly number[],
+): number | undefined {
+  const tests = given.codes[names.indexOf("test_name")] ?? new Int32Array(before.length);
+  const some = others.filter((leaf) => runs.before[leaf]! > 0);
+  const known = leavesBy(tests, some);
+  let [count, all] = [0, 0];
+  for (const [test, own] of leavesBy(tests, leaves)) {
+    const now = sumOver(runs.after, own);
+    if (now === 0) continue;
+    const same = known.get(test);
+    if (same === undefined) return undefined;
+    count += now;
+    all += (now * sumOver(before, same)) / sumOver(runs.before, same);
+  }
+  return all / count;
+}
