@@ -11,7 +11,7 @@ import {
   programOf,
   releaseDimensions,
   releaseName,
-  successor,
+  siblings,
   upgrade,
   type GuiltyRelease,
   type Move,
@@ -24,6 +24,7 @@ import {
   percent,
   signedPercent,
   valueText,
+  type CauseValue,
   type CauseWhere,
 } from "./words.js";
 import { usersOf, type Users } from "./users.js";
@@ -154,7 +155,7 @@ interface FlowCause {
   /** Of a program of which either its newest release or all changed: that release. */
   readonly newest?: string;
   /** Of a release whose users should have come from another: that one. */
-  readonly from?: string | null;
+  readonly from?: CauseValue | undefined;
 }
 
 /**
@@ -195,53 +196,36 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     return n > 0 ? own * (rows / n) ** 2 : 0;
   });
 
-  /** A release that users leave, by the newer one whose rows are missing, or by its program. */
-  function succeeded(cause: FlowCause): FlowCause {
-    const loss = successor(counted, cause.leaves);
-    if (loss === undefined) return cause;
-    const { kind, newest, leaves } = loss;
-    const left = leaves.filter((leaf) => out[leaf] === 0);
-    const { [names[version]!]: release, ...place } = cause.where;
-    const whose = { ...programOf(cells, cause.leaves), ...place };
-    if (kind !== "loses" || left.length === 0) {
-      const all = [...cause.leaves, ...left];
-      const own = { ...cause, where: whose, leaves: all, rest: left.length < leaves.length };
-      return kind === "either" ? { ...own, kind, newest } : own;
-    }
-    let missing = 0;
-    for (const leaf of cause.leaves) {
-      missing += expected[leaf]! - cells.after[leaf]! / ratio;
-      expected[leaf] = cells.after[leaf]! / ratio;
-    }
-    for (const leaf of left) expected[leaf]! += missing / left.length;
-    const where = { ...whose, [names[version]!]: newest };
-    return { where, leaves: left, kind, from: release as string | null };
-  }
-
-  /** A cause that is all of one program, by the release that it comes from. */
+  /** A cause that is of one program, by the release that it comes from. */
   function narrowed(cause: FlowCause): FlowCause {
-    const { where, leaves } = cause;
-    const whose = programOf(cells, leaves);
-    const isOne = Object.keys(whose).length > 0 || program < 0;
-    if (version >= 0 && names[version]! in where && isOne) return succeeded(cause);
-    if (version < 0 || names[version]! in where || !isOne) return cause;
+    const { [names[version]!]: from, ...place } = cause.where;
+    const whose = programOf(cells, cause.leaves);
+    if (version < 0 || (program >= 0 && Object.keys(whose).length === 0)) return cause;
+    const all = from === undefined ? cause.leaves : siblings(counted, cause.leaves);
+    if (all === undefined) return cause;
+    const mine = new Set(cause.leaves);
+    const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
     const release = guilty(counted, leaves, found.variance);
-    if (release === undefined) return cause;
-    const { kind, version: newest, leaves: own } = release;
-    if (kind === "either") return { ...cause, where: { ...whose, ...where }, kind, newest };
+    const where = { ...whose, ...place };
+    if (release === undefined || release.kind === "either") {
+      if (release === undefined && from === undefined) return cause;
+      const own = { ...cause, where, leaves, rest: leaves.length < all.length };
+      return release === undefined ? own : { ...own, kind: "either", newest: release.version };
+    }
+    if (release.version === from) return cause;
     // What the others did is what was to be expected of them; the rest is the release's.
-    const mine = new Set(own);
+    const ofRelease = new Set(release.leaves);
     let left = sumOver(expected, leaves);
     for (const leaf of leaves) {
-      if (mine.has(leaf)) continue;
+      if (ofRelease.has(leaf)) continue;
       expected[leaf] = cells.after[leaf]! / ratio;
       left -= expected[leaf];
     }
     const weight = (leaf: number) => cells.before[leaf]! + cells.after[leaf]! + 1e-9;
-    const total = own.reduce((sum, leaf) => sum + weight(leaf), 0);
-    for (const leaf of own) expected[leaf] = (left * weight(leaf)) / total;
-    const named = { ...whose, [names[version]!]: newest, ...where };
-    return { ...cause, where: named, leaves: own, kind };
+    const total = release.leaves.reduce((sum, leaf) => sum + weight(leaf), 0);
+    for (const leaf of release.leaves) expected[leaf] = (left * weight(leaf)) / total;
+    const named = { ...whose, [names[version]!]: release.version, ...place };
+    return { ...cause, where: named, leaves: release.leaves, kind: "loses", from };
   }
 
   const scaled = expected.map((n) => n * ratio);

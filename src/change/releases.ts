@@ -3,7 +3,7 @@ import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
-import { ALONG, LEAST_REST, LEAST_RUNS, WHOLE } from "./thresholds.js";
+import { ALONG, LEAST_REST, USUAL, WHOLE } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -268,18 +268,25 @@ export function programOf(
   return { [names[program]!]: values[program]![code!]! };
 }
 
-/** Of these leaves, all of one program: the release that their change comes from. */
+/** Of leaves of one program: the release that their change comes from. */
 export interface GuiltyRelease {
-  /** Of `either` the newest, or its program. */
   readonly version: string;
   readonly leaves: readonly number[];
+  /** Of `either` the release lost (or won) rows, or its whole program. */
   readonly kind: "loses" | "either";
 }
 
+/** A release of the rows in question, and by how much a row of it adds to the variance of its change. */
+interface ReleaseRows extends Sums {
+  readonly text: string;
+  readonly leaves: readonly number[];
+  readonly noise: number;
+}
+
 /**
- * Which release a program's change comes from; undefined where the whole program changed. Either the
- * newest changed or the program: of the others, which users leave or stay with, as many came as before at most, or as
- * many less as of the whole program. Where these don't tell, either did.
+ * Which release a program's change comes from; undefined where the whole program changed. Users of each
+ * other release stay, or leave it as those of the others do: what is left of them then shows whether the
+ * newest lost (or won) rows, or a release that is gone, or all the program.
  *
  * @param variance of each leaf's change.
  */
@@ -289,103 +296,96 @@ export function guilty(
   variance: Float64Array,
 ): GuiltyRelease | undefined {
   const { version } = releaseDimensions(cells);
+  const [was, is] = [sumOver(cells.before, leaves) * cells.ratio, sumOver(cells.after, leaves)];
   const releases = [...leavesBy(cells.leaves.codes[version]!, leaves)]
-    .map(([code, some]) => ({
-      text: cells.values[version]![code] ?? "",
-      leaves: some,
-      was: sumOver(cells.before, some) * cells.ratio,
-      is: sumOver(cells.after, some),
-      error: Math.sqrt(sumOver(variance, some) + 1),
-    }))
+    .map(([code, some]): ReleaseRows => {
+      const was = sumOver(cells.before, some) * cells.ratio;
+      const is = sumOver(cells.after, some);
+      const noise = (sumOver(variance, some) + 1) / (was + is);
+      return { text: cells.values[version]![code] ?? "", leaves: some, was, is, noise };
+    })
+    // An empty version is no release.
+    .filter((one) => one.text !== "" && (one.is > LEAST_SHARE * is || one.was > LEAST_SHARE * was))
     .sort((a, b) => compareVersions(b.text, a.text));
-  const total = (some: typeof releases) => ({
-    was: some.reduce((sum, { was }) => sum + was, 0),
-    is: some.reduce((sum, { is }) => sum + is, 0),
-    error: Math.hypot(...some.map(({ error }) => error)),
-  });
-  const all = total(releases);
-  if (releases.length < 2 || !(all.was > 0)) return undefined;
-  // An empty version is no release.
-  const newest = releases.find(
-    ({ text, was, is }) =>
-      text !== "" && (is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was),
-  );
-  const others = releases.filter((one) => one !== newest && one.was > MOVED * all.was);
-  if (newest === undefined || others.length === 0) return undefined;
-  const told = others.reduce((sum, one) => sum + logOdds(one, all.is / all.was), 0);
-  if (told > LIKELIER) return { version: newest.text, leaves: newest.leaves, kind: "loses" };
-  const left = total(others);
-  const moved = newest.is * left.was > MORE * left.is * newest.was;
-  if (told < (moved ? -2 * LIKELIER : -LIKELIER / 2)) return undefined;
-  return { version: newest.text, leaves, kind: "either" };
+  const [newest] = releases;
+  const others = releases.filter((one) => one !== newest && one.was > MOVED * was);
+  if (newest === undefined || others.length === 0 || !(was > 0)) return undefined;
+  // Where a release is gone, the newest came as before, or won users.
+  const settled = newest.was > MOVED * was;
+  const still = settled ? Math.log((density(newest, 1) + 1) / 2) : 0;
+  const gone = others.filter((one) => one.is <= GONE * one.was && (settled || others.length > 1));
+  const [best, next] = [newest, ...gone]
+    .map((one) => {
+      const odds = evidence(
+        others.filter((other) => other !== one),
+        1,
+      );
+      return { ...one, odds: one === newest ? odds : odds + still };
+    })
+    .sort((a, b) => b.odds - a.odds);
+  const { text, leaves: own, odds } = best!;
+  const program = evidence(others, is / was);
+  if (odds - Math.max(program, next?.odds ?? -Infinity) > LIKELIER) {
+    return { version: text, leaves: own, kind: "loses" };
+  }
+  const left = others.reduce((sum, one) => sum + one.is, 0);
+  const had = others.reduce((sum, one) => sum + one.was, 0);
+  const moved = newest.is * had > MORE * left * newest.was;
+  if (odds - program < (moved ? -2 * LIKELIER : 0)) return undefined;
+  return { version: text, leaves, kind: "either" };
 }
 
-/** Logarithm of how much likelier a release came so if its users stayed or left than if all its program changed by a factor. */
-function logOdds(
-  { was, is, error }: { readonly was: number; readonly is: number; readonly error: number },
-  factor: number,
-): number {
-  const spread = error / was;
-  /** As many stay as there were to be, or, as likely, any part of them. */
-  const likelihood = (level: number) => {
-    const z = (is / was - level) / spread;
-    const stay = Math.exp((-z * z) / 2) / (spread * Math.sqrt(2 * Math.PI));
-    // The normal distribution's tail by the logistic one's.
-    return stay + 1 / (level * (1 + Math.exp(1.7 * z))) + 1e-9;
-  };
-  return Math.log(likelihood(1) / likelihood(factor));
+/** Parts of a release's users that are left, evenly. */
+const LEFT = Array.from({ length: 50 }, (_, at) => (at + 0.5) / 50);
+/** Density of a release that went its own way. */
+const UNLIKELY = 1e-3;
+
+/** Density of what a release kept, were this part of it left: by its noise, and as all parts wander. */
+function density({ was, is, noise }: ReleaseRows, left: number): number {
+  const variance = (noise * (left + left ** 2)) / was + (USUAL / 2) ** 2;
+  return Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(2 * Math.PI * variance);
 }
 
 /**
- * Whose loss it is that a release lost rows where its program has a newer one: users may have left it
- * for that one, which doesn't show them. The newer one's where older releases stayed, the program's where
- * they fell as well; either's where there are none.
- *
- * @param leaves of the release, in one program, and in a country, network or test where the cause is of one.
- * @returns undefined where the release lost its rows itself: it has no newer one, or is gone while that
- *   was there before.
+ * Logarithm of the likelihood of what releases kept: each its users, of whom then `level` came, or that
+ * part of them which others kept as well; as upgrades take weeks, a greater part is likelier. That all
+ * kept `level` alike shows nothing but for 1: it is what came of the program.
  */
-export function successor(
+function evidence(releases: readonly ReleaseRows[], level: number): number {
+  const product = (of: (one: ReleaseRows) => number) =>
+    releases.reduce((all, one) => (all * of(one)) / 2, 1);
+  const likelihoods = LEFT.map((left) => {
+    const some = product((one) => density(one, level) + density(one, level * left) + UNLIKELY);
+    if (level === 1) return 2 * left * some;
+    const alike = product((one) => density(one, left)) - product((one) => density(one, level));
+    return 2 * left * (some + alike);
+  });
+  return Math.log(likelihoods.reduce((sum, one) => sum + one, 0) / LEFT.length);
+}
+
+/**
+ * The rows of the program of a release, in a country, network or test where these leaves are of one;
+ * undefined where the release lost them itself, as it has no newer one to which its users may have gone.
+ */
+export function siblings(
   cells: ChangeCells,
   leaves: readonly number[],
-):
-  | {
-      readonly kind: "loses" | "either" | "program";
-      readonly newest: string;
-      readonly leaves: readonly number[];
-    }
-  | undefined {
-  const { version, program } = releaseDimensions(cells);
+): readonly number[] | undefined {
+  const { version } = releaseDimensions(cells);
   const { codes } = cells.leaves;
   const [first = 0] = leaves;
   const same = codes.filter(
     (own, at) => at !== version && leaves.every((leaf) => own[leaf] === own[first]),
   );
-  const text = (leaf: number) => cells.values[version]![codes[version]![leaf]!] ?? "";
-  const order = (leaf: number) => compareVersions(text(leaf), text(first));
   const all = Array.from(codes[version]!.keys()).filter((leaf) =>
     same.every((own) => own[leaf] === own[first]),
   );
-  const sums = (some: readonly number[]) => ({
-    was: sumOver(cells.before, some) * cells.ratio,
-    is: sumOver(cells.after, some),
-  });
-  const own = sums(leaves);
-  const newer = all.filter((leaf) => text(leaf) !== "" && order(leaf) > 0);
-  const came = sums(newer);
-  if (program < 0 || came.is === 0 || own.is >= own.was || came.is - came.was > own.was - own.is)
-    return undefined;
-  if (own.is <= GONE * own.was && came.was > MOVED * sums(all).was) return undefined;
-  const older = sums(all.filter((leaf) => text(leaf) !== "" && order(leaf) < 0));
-  const fell = ({ was, is }: Sums) => 1 - is / was;
-  const [successors = []] = [...leavesBy(codes[version]!, newer).values()].sort(
-    (a, b) => sums(b).is - sums(a).is,
-  );
-  const newest = text(successors[0]!);
-  const others = all.filter((leaf) => order(leaf) !== 0);
-  if (older.was < LEAST_RUNS) return { kind: "either", newest, leaves: others };
-  if (fell(older) > ALONG * fell(own)) return { kind: "program", newest, leaves: others };
-  return { kind: "loses", newest, leaves: successors };
+  const text = (leaf: number) => cells.values[version]![codes[version]![leaf]!] ?? "";
+  const newer = all.filter((leaf) => compareVersions(text(leaf), text(first)) > 0);
+  const won = (some: readonly number[]) =>
+    sumOver(cells.after, some) - sumOver(cells.before, some) * cells.ratio;
+  const lost = -won(leaves);
+  return sumOver(cells.after, newer) > 0 && lost > 0 && won(newer) <= lost ? all : undefined;
 }
 
 /** Users of a program who went from release to release. */
