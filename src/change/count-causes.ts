@@ -3,7 +3,7 @@ import type { probit } from "simple-statistics";
 import { median } from "../base/statistics.js";
 import { cuboidsOf, marked, sumOver, sumsBy, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
-import { CHI_SQUARED, LEAST_REST, priceOf, USUAL } from "./thresholds.js";
+import { CHI_SQUARED, LEAST_REST, MOST_CAUSES, priceOf, USUAL } from "./thresholds.js";
 
 const require = createRequire(import.meta.url);
 
@@ -55,6 +55,9 @@ export function countCauses(
   return few && rest < far / 2 ? still : learned;
 }
 
+/** So many causes are taken in each pass. */
+const SUREST = [1, 4, MOST_CAUSES, MOST_CAUSES];
+
 /** @param fixed whether what has no cause stayed as it was. */
 function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false): CountCauses {
   let centre = 1;
@@ -62,8 +65,10 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
   let given = asked;
   let size = asked.before;
   let weight = asked.before;
-  // The noise is that of leaves that no cause explains, known once causes are found.
-  for (const last of asked.expect ? [false, false, false, true] : [false, true]) {
+  // The noise is that of leaves that no cause explains, known once causes are found. What was to be
+  // expected of releases as well: at first the surest causes alone, as it is far off beside them.
+  for (const [pass, most] of (asked.expect ? SUREST : SUREST.slice(2)).entries()) {
+    const last = pass === (asked.expect ? 3 : 1);
     const known = marked(asked.before.length, causes);
     if (asked.expect) given = { ...asked, before: asked.expect(known) };
     const { before, after, ratio } = given;
@@ -79,7 +84,7 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
     if (last) pullIn(change, weight, known);
     const out = new Uint8Array(size.length);
     const score = countScore(cuboids, { change, weight, fixed });
-    causes = greedy(given, cuboids, score, out);
+    causes = greedy(given, cuboids, score, out, most);
     if (!fixed) centre = recentred(given, out, centre);
   }
   // Of what leaves became, by that of their changes.

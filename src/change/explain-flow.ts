@@ -6,6 +6,7 @@ import type { Found } from "./search.js";
 import { runSizes } from "./run-sizes.js";
 import {
   guilty,
+  mayHaveMoved,
   moves,
   namedRows,
   programOf,
@@ -15,8 +16,9 @@ import {
   upgrade,
   type GuiltyRelease,
   type Move,
+  type NamedRows,
 } from "./releases.js";
-import { CERTAIN, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
+import { ALONG, CERTAIN, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   elementText,
@@ -101,11 +103,9 @@ export function flowAccount(cells: ChangeCells): Account {
   const news = changed.filter(isNews);
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = without(after.length, named);
-  const parts = [...held, ...named];
-  if (alike) {
-    parts.push(part({ where: {}, leaves: rest }));
-    parts.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
-  }
+  const parts = [...held, ...named, ...(alike ? [part({ where: {}, leaves: rest })] : [])].sort(
+    (a, b) => Math.abs(b.change) - Math.abs(a.change),
+  );
   // A move isn't told as harmless beside a loss that it carries.
   const guilty = parts.map(({ where }) => where["software_name"]);
   return {
@@ -201,8 +201,8 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     const { [names[version]!]: from, ...place } = cause.where;
     const whose = programOf(cells, cause.leaves);
     if (version < 0 || (program >= 0 && Object.keys(whose).length === 0)) return cause;
-    const all = from === undefined ? cause.leaves : siblings(counted, cause.leaves);
-    if (all === undefined) return cause;
+    const all = from === undefined ? cause.leaves : siblings(cells, cause.leaves);
+    if (from !== undefined && !mayHaveMoved(counted, cause.leaves, all)) return cause;
     const mine = new Set(cause.leaves);
     const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
     const release = guilty(counted, leaves, found.variance);
@@ -215,12 +215,10 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     if (release.version === from) return cause;
     // What the others did is what was to be expected of them; the rest is the release's.
     const ofRelease = new Set(release.leaves);
-    let left = sumOver(expected, leaves);
-    for (const leaf of leaves) {
-      if (ofRelease.has(leaf)) continue;
-      expected[leaf] = cells.after[leaf]! / ratio;
-      left -= expected[leaf];
-    }
+    const others = leaves.filter((leaf) => !ofRelease.has(leaf));
+    const left = sumOver(expected, leaves) - sumOver(cells.after, others) / ratio;
+    if (left < 0) return cause;
+    for (const leaf of others) expected[leaf] = cells.after[leaf]! / ratio;
     const weight = (leaf: number) => cells.before[leaf]! + cells.after[leaf]! + 1e-9;
     const total = release.leaves.reduce((sum, leaf) => sum + weight(leaf), 0);
     for (const leaf of release.leaves) expected[leaf] = (left * weight(leaf)) / total;
@@ -228,9 +226,20 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     return { ...cause, where: named, leaves: release.leaves, kind: "loses", from };
   }
 
+  /** Whether other releases of its program won, in the same place, what a release lost, or the reverse. */
+  function isMove({ isRelease, leaves }: NamedRows): boolean {
+    if (!isRelease) return false;
+    const mine = new Set(leaves);
+    const all = siblings(cells, leaves).filter((leaf) => mine.has(leaf) || out[leaf] === 0);
+    const won = (some: readonly number[]) => sumOver(cells.after, some) - sumOver(scaled, some);
+    const size = sumOver(cells.after, all) + sumOver(scaled, all);
+    const left = won(all) * Math.sign(won(leaves));
+    return left < Math.max(ALONG * Math.abs(won(leaves)), (USUAL * size) / 2);
+  }
+
   const scaled = expected.map((n) => n * ratio);
   const named = told.map((each) => namedRows(cells, each, scaled, cells.after));
-  const causes = named.map(narrowed);
+  const causes = named.filter((each) => !isMove(each)).map(narrowed);
   const rest = without(out.length, told);
   const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
   const alike =

@@ -313,7 +313,9 @@ export function guilty(
   // Where a release is gone, the newest came as before, or won users.
   const settled = newest.was > MOVED * was;
   const still = settled ? Math.log((density(newest, 1) + 1) / 2) : 0;
-  const gone = others.filter((one) => one.is <= GONE * one.was && (settled || others.length > 1));
+  const gone = others.filter(
+    (one) => is < was && one.is <= GONE * one.was && (settled || others.length > 1),
+  );
   const [best, next] = [newest, ...gone]
     .map((one) => {
       const odds = evidence(
@@ -363,29 +365,31 @@ function evidence(releases: readonly ReleaseRows[], level: number): number {
   return Math.log(likelihoods.reduce((sum, one) => sum + one, 0) / LEFT.length);
 }
 
-/**
- * The rows of the program of a release, in a country, network or test where these leaves are of one;
- * undefined where the release lost them itself, as it has no newer one to which its users may have gone.
- */
-export function siblings(
-  cells: ChangeCells,
-  leaves: readonly number[],
-): readonly number[] | undefined {
+/** The rows of the program of a release, in a country, network or test where these leaves are of one. */
+export function siblings({ leaves: { codes }, ...cells }: ChangeCells, leaves: readonly number[]) {
   const { version } = releaseDimensions(cells);
-  const { codes } = cells.leaves;
   const [first = 0] = leaves;
   const same = codes.filter(
     (own, at) => at !== version && leaves.every((leaf) => own[leaf] === own[first]),
   );
-  const all = Array.from(codes[version]!.keys()).filter((leaf) =>
+  return Array.from(codes[version]!.keys()).filter((leaf) =>
     same.every((own) => own[leaf] === own[first]),
   );
-  const text = (leaf: number) => cells.values[version]![codes[version]![leaf]!] ?? "";
-  const newer = all.filter((leaf) => compareVersions(text(leaf), text(first)) > 0);
+}
+
+/** Whether users of a release that lost rows may have gone to a newer one, which doesn't show them. */
+export function mayHaveMoved(
+  cells: ChangeCells,
+  leaves: readonly number[],
+  all: readonly number[],
+): boolean {
+  const { version } = releaseDimensions(cells);
+  const text = (leaf: number) => cells.values[version]![cells.leaves.codes[version]![leaf]!] ?? "";
+  const newer = all.filter((leaf) => compareVersions(text(leaf), text(leaves[0]!)) > 0);
   const won = (some: readonly number[]) =>
     sumOver(cells.after, some) - sumOver(cells.before, some) * cells.ratio;
   const lost = -won(leaves);
-  return sumOver(cells.after, newer) > 0 && lost > 0 && won(newer) <= lost ? all : undefined;
+  return sumOver(cells.after, newer) > 0 && lost > 0 && won(newer) <= lost;
 }
 
 /** Users of a program who went from release to release. */

@@ -4,7 +4,16 @@ import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import { rateCauses } from "./rate-causes.js";
 import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } from "./releases.js";
-import { CERTAIN, FLOOD, LEAST_RUNS, RUN_SCATTER, USUAL, WHOLE } from "./thresholds.js";
+import {
+  ALONG,
+  CERTAIN,
+  FLOOD,
+  LEAST_CHANGE,
+  LEAST_RUNS,
+  RUN_SCATTER,
+  USUAL,
+  WHOLE,
+} from "./thresholds.js";
 import {
   elementText,
   number,
@@ -85,6 +94,7 @@ export function runSizes(
     return Math.log((of("partAfter") * of("allBefore")) / (of("allAfter") * of("partBefore")));
   };
   const after = cells.after.slice();
+  const least = (LEAST_CHANGE * (sumOver(cells.before) * ratio + sumOver(after))) / 2;
   const { causes, noiseOf } = rateCauses(given, cuboids);
   const noise = noiseOf([]);
   const sizeOf = (leaves: readonly number[]) => {
@@ -112,7 +122,9 @@ export function runSizes(
     if (found === undefined) return [];
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
-    if (moreIn(others) / moreIn(leaves) >= 0.5) return [];
+    if (moreIn(others) / moreIn(leaves) >= ALONG) return [];
+    const came = sumOver(cells.after, leaves);
+    if (Math.abs(came - sum("allAfter", leaves) * found.own) < least) return [];
     tell(leaves, found.own);
     const sentence = rows.isRelease
       ? releaseRuns(cells, runs, rows, found.size)

@@ -2,6 +2,8 @@
 export const USUAL = 0.05;
 /** The same of measurements a run, in which releases differ by themselves, and of the whole, whose weeks do. */
 export const WHOLE = 0.1;
+/** Longer or shorter runs change the whole by at least this part: those of some network always do. */
+export const LEAST_CHANGE = 0.002;
 /** Standard errors from which a change of the whole is certain: there is one whole, but it is asked for again and again. */
 export const CERTAIN = 4;
 /** A search gives up after so many causes; a sentence names three, a table these. */
