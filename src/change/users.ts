@@ -13,13 +13,20 @@ export interface Users {
   readonly against: (leaves: readonly number[], factor?: number) => number;
   /** Whether two groups changed by the same part, as far as chance lets one tell. */
   readonly alike: (some: readonly number[], others: readonly number[]) => boolean;
-  /** The least part of all rows (of both ranges) that would have to vanish, or by which the whole would have to change, to be that unlikely. */
+  /** The least part of all rows (of both ranges) whose loss, as half of a value's rows, or by which the whole's change would be that unlikely. */
   readonly least: (unlikely: number, whole?: boolean) => number;
 }
 
 interface Part {
   readonly by: number;
   readonly variance: number;
+}
+
+/** The size of the place in which half of all rows are that large. */
+function middlePlace(n: Float64Array): number {
+  const sorted = n.slice().sort();
+  let left = sumOver(n) / 2;
+  return sorted.find((own) => (left -= own) <= 0) ?? 0;
 }
 
 /** Logarithm of Bennett's bound. @param most the greatest single change. */
@@ -64,8 +71,10 @@ export function usersOf(
     );
     const [n, by] = [sumsIn(parts, size, groups, out), sumsIn(parts, moved, groups, out)];
     const squares = n.map((own, at) => Math.max(0, Math.abs(by[at]!) - (USUAL * own) / 2) ** 2);
+    // In large places a user is lost in what the place does by itself.
+    const small = middlePlace(n);
     const most = squares.reduce(
-      (a, square, at) => (n[at]! > 0 ? Math.max(a, square / n[at]!) : a),
+      (a, square, at) => (n[at]! > 0 && n[at]! <= small ? Math.max(a, square / n[at]!) : a),
       0,
     );
     const scatter = (sumOver(squares) + SCATTER.of * SCATTER.rows) / (sumOver(n) + SCATTER.rows);
@@ -109,13 +118,15 @@ export function usersOf(
     },
     least(unlikely, whole = false) {
       const all = sumOver(size);
+      const perRow = Math.max(sumOver(varianceOf), sumOver(variance)) / all;
       let [low, high] = [0, all];
       for (let step = 0; step < 40; step += 1) {
         const rows = (low + high) / 2;
-        const n = whole ? all : rows;
+        // Of a part that lost half of its rows those of both ranges are three times what it lost.
+        const n = whole ? all : 3 * rows;
         const beyond = rows - ((whole ? WHOLE : USUAL) * n) / 2;
         const most = known ? Math.min(users.heaviest, rows) : 0;
-        if (exponent(beyond, (sumOver(varianceOf) * n) / all, most) < unlikely) low = rows;
+        if (exponent(beyond, perRow * n, most) < unlikely) low = rows;
         else high = rows;
       }
       return high / all;
