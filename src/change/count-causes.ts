@@ -55,8 +55,8 @@ export function countCauses(
   return few && rest < far / 2 ? still : learned;
 }
 
-/** So many causes are taken in each pass. */
-const SUREST = [1, 4, MOST_CAUSES, MOST_CAUSES];
+/** Beside so many causes it is learned, in each pass, what was to be expected: others come of what was far off. */
+const SUREST = [0, 1, 4, MOST_CAUSES];
 
 /** @param fixed whether what has no cause stayed as it was. */
 function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false): CountCauses {
@@ -65,12 +65,14 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
   let given = asked;
   let size = asked.before;
   let weight = asked.before;
-  // The noise is that of leaves that no cause explains, known once causes are found. What was to be
-  // expected of releases as well: at first the surest causes alone, as it is far off beside them.
-  for (const [pass, most] of (asked.expect ? SUREST : SUREST.slice(2)).entries()) {
-    const last = pass === (asked.expect ? 3 : 1);
+  // The noise is that of leaves that no cause explains, known once causes are found.
+  for (const surest of asked.expect ? SUREST : [0, MOST_CAUSES]) {
+    const last = surest === MOST_CAUSES;
     const known = marked(asked.before.length, causes);
-    if (asked.expect) given = { ...asked, before: asked.expect(known) };
+    if (asked.expect) {
+      const before = asked.expect(marked(asked.before.length, causes.slice(0, surest)));
+      given = { ...asked, before };
+    }
     const { before, after, ratio } = given;
     const change = new Float64Array(after.length);
     size = new Float64Array(after.length);
@@ -84,7 +86,7 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
     if (last) pullIn(change, weight, known);
     const out = new Uint8Array(size.length);
     const score = countScore(cuboids, { change, weight, fixed });
-    causes = greedy(given, cuboids, score, out, most);
+    causes = greedy(given, cuboids, score, out);
     if (!fixed) centre = recentred(given, out, centre);
   }
   // Of what leaves became, by that of their changes.

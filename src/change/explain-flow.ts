@@ -16,7 +16,6 @@ import {
   upgrade,
   type GuiltyRelease,
   type Move,
-  type NamedRows,
 } from "./releases.js";
 import { ALONG, CERTAIN, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
 import {
@@ -226,20 +225,29 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     return { ...cause, where: named, leaves: release.leaves, kind: "loses", from };
   }
 
-  /** Whether other releases of its program won, in the same place, what a release lost, or the reverse. */
-  function isMove({ isRelease, leaves }: NamedRows): boolean {
-    if (!isRelease) return false;
-    const mine = new Set(leaves);
-    const all = siblings(cells, leaves).filter((leaf) => mine.has(leaf) || out[leaf] === 0);
-    const won = (some: readonly number[]) => sumOver(cells.after, some) - sumOver(scaled, some);
-    const size = sumOver(cells.after, all) + sumOver(scaled, all);
-    const left = won(all) * Math.sign(won(leaves));
-    return left < Math.max(ALONG * Math.abs(won(leaves)), (USUAL * size) / 2);
-  }
-
   const scaled = expected.map((n) => n * ratio);
+  const won = (some: readonly number[]) => sumOver(cells.after, some) - sumOver(scaled, some);
+  /** Whether what these leaves lost is in `all`, or is no more than these vary by. */
+  const isWithin = (leaves: readonly number[], all: readonly number[]) =>
+    won(all) * Math.sign(won(leaves)) <
+    Math.max(
+      ALONG * Math.abs(won(leaves)),
+      (USUAL * (sumOver(cells.after, all) + sumOver(scaled, all))) / 2,
+    );
   const named = told.map((each) => namedRows(cells, each, scaled, cells.after));
-  const causes = named.filter((each) => !isMove(each)).map(narrowed);
+  // What a release lost and others of its program won in the same place, or the reverse, is a move.
+  const moved = named.filter(
+    ({ isRelease, leaves }) => isRelease && isWithin(leaves, siblings(cells, leaves)),
+  );
+  const inMove = marked(out.length, moved);
+  const causes = named
+    .filter((each, at) => {
+      if (moved.includes(each)) return false;
+      const others = each.rest ? leavesOf(cells.leaves, told[at]!) : [];
+      const back = others.filter((leaf) => inMove[leaf] === 1);
+      return back.length === 0 || !isWithin(each.leaves, [...each.leaves, ...back]);
+    })
+    .map(narrowed);
   const rest = without(out.length, told);
   const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
   const alike =
@@ -288,7 +296,7 @@ function releaseSentence(
   const rounded = (value: number) => amount(Math.round(value), "");
   if (newest !== undefined) {
     const by = `${rounded(Math.abs(after - before))} ${cells.unit} (${percent(Math.abs(after / before - 1))})`;
-    return `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${by}${inPlace}${partText(part)}. These rows can't tell whether its newest release ${valueText(newest)} or the whole program did.`;
+    return `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${by}${inPlace}${partText(part)}. These rows can't tell whether its release ${valueText(newest)} or the whole program did.`;
   }
   const verb = after < 0.05 * before ? "stopped" : after < before ? "loses rows" : "sends more";
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";

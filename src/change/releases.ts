@@ -310,12 +310,11 @@ export function guilty(
   const [newest] = releases;
   const others = releases.filter((one) => one !== newest && one.was > MOVED * was);
   if (newest === undefined || others.length === 0 || !(was > 0)) return undefined;
-  // Where a release is gone, the newest came as before, or won users.
+  // Where one release is gone, the newest came as before, or won users; several were left alike.
   const settled = newest.was > MOVED * was;
   const still = settled ? Math.log((density(newest, 1) + 1) / 2) : 0;
-  const gone = others.filter(
-    (one) => is < was && one.is <= GONE * one.was && (settled || others.length > 1),
-  );
+  const left = releases.filter((one) => one !== newest && is < was && one.is <= GONE * one.was);
+  const gone = left.length === 1 && (settled || others.length > 1) ? left : [];
   const [best, next] = [newest, ...gone]
     .map((one) => {
       const odds = evidence(
@@ -330,10 +329,10 @@ export function guilty(
   if (odds - Math.max(program, next?.odds ?? -Infinity) > LIKELIER) {
     return { version: text, leaves: own, kind: "loses" };
   }
-  const left = others.reduce((sum, one) => sum + one.is, 0);
+  const has = others.reduce((sum, one) => sum + one.is, 0);
   const had = others.reduce((sum, one) => sum + one.was, 0);
-  const moved = newest.is * had > MORE * left * newest.was;
-  if (odds - program < (moved ? -2 * LIKELIER : 0)) return undefined;
+  const moved = newest.is * had > MORE * has * newest.was;
+  if (is > was || odds - program < (moved ? -2 * LIKELIER : 0)) return undefined;
   return { version: text, leaves, kind: "either" };
 }
 

@@ -29,18 +29,17 @@ export interface Score {
  * the greatest score, and again without its leaves, until none is worth its price. The search over the
  * cube follows RiskLoc, arXiv:2205.10004.
  *
- * @param out marks the leaves of what is found. @param most of them.
+ * @param out marks the leaves of what is found.
  */
 export function greedy(
   leaves: Leaves,
   cuboids: readonly Cuboid[],
   score: Score,
   out: Uint8Array,
-  most = MOST_CAUSES,
 ): Found[] {
   const sums = score.columns.map((column) => sumsBy(cuboids, column));
   const found: Found[] = [];
-  while (found.length < most) {
+  while (found.length < MOST_CAUSES) {
     let best: { readonly at: number; readonly group: number; readonly score: number } | undefined;
     for (let at = 0; at < cuboids.length; at += 1) {
       const own = sums.map((of) => of[at]!);
