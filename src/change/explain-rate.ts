@@ -34,6 +34,10 @@ function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
 
 /** A mix that makes up more of the change is told as its cause. */
 const MIXED = 0.5;
+/** A coarser dimension is named if it holds, and its mix explains, this part of what the finer one does. */
+const NEARLY = 0.8;
+/** The finer value is named if it makes up more of the coarser value's growth. */
+const ALONE = 0.9;
 
 /**
  * The change of a share, mean or quantile: the dimension whose mix of values makes up most of it, then
@@ -94,6 +98,8 @@ export function rateAccount(given: ChangeCells): Account {
         );
   const parts = causes.flatMap((each): Part[] => {
     const own = part(namedRows(cells, each, asBefore, partAfter));
+    // The mix's own sentence gives the rates of its value.
+    if (mixed !== undefined && String(own.leaves) === String(mixed.leaves)) return [];
     const [rate, was] = [rateOf(cells, own.leaves), rateOf(given, own.leaves)];
     const share = whole === 0 ? null : own.change / (whole * scale);
     const inner = mostMixed(cells, rate, own.leaves);
@@ -212,10 +218,22 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
       return { value: cells.values[at]![code]!, leaves, mix, was, is, r0: own0, r1: own1 };
     });
     const most = values.reduce((a, b) => (Math.abs(b.mix) > Math.abs(a.mix) ? b : a));
-    return [{ name, at, weights, ...most, mix: values.reduce((sum, { mix }) => sum + mix, 0) }];
+    const mix = values.reduce((sum, { mix }) => sum + mix, 0);
+    return [{ name, at, weights, groups: values, ...most, mix }];
   });
   const sign = Math.sign(all.r1 - all.r0);
-  return list.reduce((a, b) => (b.mix * sign > a.mix * sign ? b : a));
+  const best = list.reduce((a, b) => (b.mix * sign > a.mix * sign ? b : a));
+  const rowsOf = (leaves?: readonly number[]) =>
+    sumOver(cells.before, leaves) + sumOver(cells.after, leaves);
+  // Where a country grows its networks do: the country is named unless one network made it grow.
+  const coarser = list.find(({ at, mix, was, is }) => {
+    if (mix / best.mix < NEARLY || (best.is - best.was) / (is - was) > ALONE) return false;
+    const own = best.groups.map(({ leaves }) =>
+      Math.max(...[...leavesBy(cells.leaves.codes[at]!, leaves).values()].map(rowsOf)),
+    );
+    return own.reduce((sum, rows) => sum + rows, 0) > NEARLY * rowsOf(some);
+  });
+  return coarser ?? best;
 }
 
 /** Of a quantile the share above its middle stands for it. */

@@ -235,7 +235,7 @@ function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause
 /** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */
 function causeText(cells: ChangeCells, cause: Cause, many: number): string {
   const { quantile, unit } = cells;
-  const { before, after, part } = cause;
+  const { before, after, change, part } = cause;
   const all = many > 1 ? "all other rows alike" : "all rows alike";
   const name = Object.keys(cause.where).length === 0 ? all : cause.text;
   const above = quantile === undefined ? "" : ` (share above ${amount(quantile.at, unit)})`;
@@ -243,7 +243,9 @@ function causeText(cells: ChangeCells, cause: Cause, many: number): string {
   // As if runs had held what was to be expected, counts aren't whole.
   const whole = cells.kind === "flow" && cells.runs !== undefined;
   const rounded = (value: number | null) => (whole && value !== null ? Math.round(value) : value);
-  const share = partText(part);
+  // A part that fell may still contribute to a rise, by its weight.
+  const against = ((after ?? 0) - (before ?? 0)) * change < 0;
+  const share = against ? "" : partText(part);
   if (cells.kind === "flow" && before === 0) {
     return `${name} is new, with ${amount(rounded(after), own)} ${unit}${share}`;
   }

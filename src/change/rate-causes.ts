@@ -36,6 +36,8 @@ const LEAST_GROUPS = 12;
 /** What is usual, or known of finer groups, counts as so many. */
 const PRIOR_GROUPS = 4;
 
+/** All rows changed alike if the causes leave this many times the squared error. */
+const ALIKE = 4;
 /** An element with more of the rows is all of them. */
 const ALL = 0.98;
 
@@ -83,6 +85,8 @@ export function rateCauses(
   const [n0, s0, n1, s1] = whole;
   const excess = s1 - (n1 * s0) / n0;
   const out = new Uint8Array(allBefore.length);
+  const key = (dimensions: readonly number[]) => [...dimensions].sort().join();
+  const places = new Map(cuboids.map(({ dimensions }, at) => [key(dimensions), at]));
   let causes: readonly Found[] = [];
   let noise = cuboids.map(() => given.usualNoise);
   const most = () => noise.reduce((a, b) => Math.max(a, b), 1);
@@ -96,11 +100,16 @@ export function rateCauses(
       const moved = spreads.length === 0 && Math.abs(error) >= MOVED ? excess : undefined;
       out.fill(0);
       causes = greedy(given, cuboids, rateScore(given, noise, cuboids, columns, moved), out);
+      if (moved !== undefined && causes.length > 0) {
+        const at = places.get(key(causes[0]!.dimensions))!;
+        const scaled = alike(given, cuboids, at, columns, out);
+        if (scaled !== undefined) {
+          return { ...rateCauses({ ...given, partBefore: scaled }, cuboids), causes: [] };
+        }
+      }
       if (causes.length === 0 || last) break;
     }
   }
-  const key = (dimensions: readonly number[]) => [...dimensions].sort().join();
-  const places = new Map(cuboids.map(({ dimensions }, at) => [key(dimensions), at]));
   const noiseOf = (dimensions: readonly number[]) => noise[places.get(key(dimensions))!] ?? most();
   const [single = { groups: 1 }] = cuboids;
   const least = (part: number) => {
@@ -110,6 +119,39 @@ export function rateCauses(
     return Math.max(bar * Math.sqrt(variance / part), usual);
   };
   return { causes, noiseOf, least };
+}
+
+/**
+ * The parts of before with all odds (of a mean: all rates) times the whole's factor, if that fits the
+ * groups of this cuboid much better than the causes do: where all failures double, the part that fails
+ * most gains most. Else undefined.
+ *
+ * @param out marks the leaves of the causes.
+ */
+function alike(
+  { variation }: RateLeaves,
+  cuboids: readonly Cuboid[],
+  at: number,
+  columns: Sums<Float64Array>,
+  out: Uint8Array,
+): Float64Array | undefined {
+  const [n0, s0, n1, s1] = columns.map((column) => sumOver(column!)) as Sums<number>;
+  const share = variation === undefined && s0 <= n0 && s1 <= n1 ? 1 : 0;
+  const factor = (s1 / (n1 - share * s1)) * ((n0 - share * s0) / s0);
+  const scaled = (parts: Float64Array, rows: Float64Array) =>
+    parts.map((part, at) =>
+      part > 0 ? (factor * part) / (1 + (share * (factor - 1) * part) / rows[at]!) : 0,
+    );
+  const sumsOf = (out?: Uint8Array) =>
+    columns.map((column) => sumsBy(cuboids, column!, { many: at + 1, out })[at]!);
+  const misfit = (sums: readonly Float64Array[]) =>
+    sums[2]!.reduce((sum, n1, group) => {
+      const own = sums.map((of) => of[group]!) as Sums<number>;
+      return n1 < 1e-3 ? sum : sum + standardErrors(own, 1, variation) ** 2;
+    }, 0);
+  const [N0, S0, N1, S1, usual] = sumsOf() as Sums<Float64Array>;
+  const all = [N0, scaled(S0, N0), N1, S1, scaled(usual, N1)];
+  return ALIKE * misfit(all) < misfit(sumsOf(out)) ? scaled(columns[1], columns[0]) : undefined;
 }
 
 /** @param excess what the whole has beyond its rate of before; undefined where that is chance. */

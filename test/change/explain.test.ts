@@ -260,13 +260,44 @@ describe("a share", () => {
     expect(compared).not.toContain("No value");
   });
 
-  test("tells Simpson's paradox", () => {
-    const rows: Row[] = [
-      { values: ["easy"], before: 9_000, partBefore: 900, after: 1_000, partAfter: 50 },
-      { values: ["hard"], before: 1_000, partBefore: 500, after: 9_000, partAfter: 3_600 },
-    ];
-    const { sentence } = explainCells(cellsOf(["kind"], rows, "rate"));
-    expect(sentence).toContain("Simpson's paradox");
+  test("names a mix once, though within its values all fell (Simpson's paradox)", () => {
+    const rows = ["easy", "hard"].flatMap((kind) =>
+      Array.from({ length: 20 }, (_, at): Row => {
+        const hard = kind === "hard";
+        const [before, was, after, is] = hard ? [500, 0.5, 4_500, 0.4] : [4_500, 0.1, 500, 0.05];
+        const part = { partBefore: before * was, partAfter: after * is };
+        return { values: [kind, `C${at}`], before, after, ...part };
+      }),
+    );
+    const { sentence, causes } = explainCells(cellsOf(["kind", "cc"], rows, "rate"));
+    expect(sentence).toMatch(/hard has 90 % .*Simpson's paradox\)\.$/);
+    expect(causes).toMatchObject([{ where: { kind: "hard" }, before: 0.5, after: 0.4 }]);
+    expect(causes[0]!.mix).toBeGreaterThan(0);
+  });
+
+  test("names the country whose networks have more rows, and a network that grew alone", () => {
+    const first = (grown: (network: number) => number) => {
+      const rows = Array.from({ length: 40 }, (_, at): Row => {
+        const [rate, after] = at < 4 ? [at === 0 ? 0.33 : 0.3, 500 * grown(at)] : [0.03, 500];
+        const part = { partBefore: 500 * rate, partAfter: after * rate };
+        const values = [`AS${at}`, `C${Math.floor(at / 4)}`];
+        return { values, before: 500, after, ...part };
+      });
+      return explainCells(cellsOf(["probe_asn", "probe_cc"], rows, "rate")).causes[0]!.where;
+    };
+    expect(first((network) => (network === 0 ? 7 : 6))).toEqual({ probe_cc: "C0" });
+    expect(first((network) => (network === 0 ? 20 : 1))).toEqual({ probe_asn: "AS0" });
+  });
+
+  test("says that all rows rose alike where each program's failures rose by half", () => {
+    const rows = Array.from({ length: 80 }, (_, at): Row => {
+      const rate = [0.16, 0.06, 0.04, 0.02][at % 4]!;
+      const part = { partBefore: 5_000 * rate, partAfter: 7_500 * rate };
+      return { values: [`app${at % 4}`, `C${at >> 2}`], before: 5_000, after: 5_000, ...part };
+    });
+    const { sentence, causes } = explainCells(cellsOf(["software_name", "cc"], rows, "rate"));
+    expect(causes.map(({ where }) => where)).toEqual([{}]);
+    expect(sentence).toContain("All rows alike rose by 3.5 percentage points, from 7.0 % to 11 %");
   });
 });
 
