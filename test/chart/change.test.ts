@@ -68,7 +68,7 @@ test("causes are the bars, in the finding's order, and add up to the change that
   expect(bars[0]!["name"]).toBe(finding.causes[0]!.text);
   const sum = Math.round(finding.after! - finding.before!);
   expect(subtitleOf(drawn.spec).join(" ")).toContain(
-    `The bars add up to −${Math.abs(sum).toLocaleString("en-US")};`,
+    `The bars add up to −${Math.abs(sum).toLocaleString("en-US")}.`,
   );
 });
 

@@ -31,13 +31,13 @@ export function causes(result: Result): Figure {
   const rows = result.rows();
   const sum = rows.reduce((all, row) => all + Number(row["change"] ?? 0), 0);
   const { name, unit } = changed(result);
+  // Where causes outweigh each other, a share of what is left says nothing.
+  const isShared = rows.every(({ part }) => Math.abs(Number(part)) <= 2);
+  const shares = isShared ? "; percentages are shares of that" : "";
   return {
-    ...changes(result, (row) => textOf(row["cause"])),
+    ...changes(result, (row) => textOf(row["cause"]), isShared),
     title: `Where the ${sum < 0 ? "drop" : "rise"} in ${lowered(name)} comes from`,
-    remarks:
-      rows.length === 0
-        ? []
-        : [`The bars add up to ${differenceText(sum, unit)}; percentages are shares of that.`],
+    remarks: rows.length === 0 ? [] : [`The bars add up to ${differenceText(sum, unit)}${shares}.`],
   };
 }
 
@@ -64,12 +64,13 @@ function changed({ origin }: Result): { name: string; unit: string } {
 function changes(
   result: Result,
   nameOf: (row: FindingRow) => string,
+  relative = true,
 ): Pick<Figure, "result" | "kind" | "options"> {
   const { unit } = changed(result);
   const rows = result.rows();
   const name = rows.map(nameOf);
   const rest = name.at(-1) === REST && { other: REST };
-  const figures = rows.map((row) => changeFigures(row, unit));
+  const figures = rows.map((row) => changeFigures(row, unit, relative));
   const dimensions = [{ name: "name", order: name, ...rest }];
   const columns = { dimensions, measures: result.origin.columns.measures };
   return {
@@ -87,11 +88,11 @@ function changes(
 }
 
 /** `−23,850 (−58 %)`. */
-function changeFigures(row: FindingRow, unit: string): string {
+function changeFigures(row: FindingRow, unit: string, isKnown: boolean): string {
   const { change, before, part, relative = part } = row as Readonly<Record<string, number | null>>;
   if (change == null) return `only in the ${before == null ? "later" : "earlier"} range`;
-  const isKnown = relative != null && Math.abs(relative) <= 99;
-  return `${differenceText(change, unit)}${isKnown ? ` (${percent(relative)})` : ""}`;
+  const by = isKnown && relative != null && Math.abs(relative) <= 99;
+  return `${differenceText(change, unit)}${by ? ` (${percent(relative)})` : ""}`;
 }
 
 /** A difference with its sign, short; of shares in percentage points. */
