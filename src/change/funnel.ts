@@ -219,8 +219,8 @@ function verdict(rows: readonly Judged[], unknown: readonly string[], span: stri
       };
     }
     const lacking = rows.filter((row) => row.change === null).map(({ step }) => step);
-    const which = lacking.length === 0 ? "" : ` that can be told (not told: ${lacking.join(", ")})`;
-    const text = `No step${which} lost reports against ${when}, ${span}: ${tail} A step that lost ${percent(least)} would show.`;
+    const which = lacking.length === 0 ? "" : ` that is known (unknown: ${lacking.join(", ")})`;
+    const text = `No step${which} lost more of its reports than ${when}, ${span}: ${tail} A loss of ${percent(least)} more would show.`;
     return { text, found: false };
   }
   const isOpen =

@@ -67,7 +67,7 @@ describe("lab.funnel", () => {
     [
       "nobody",
       usual,
-      /^No step lost reports against the week before, 2026-05-08 to 2026-05-08 01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900.* A step that lost 18 % would show\.$/,
+      /^No step lost more of its reports than the week before, 2026-05-08 to 2026-05-08 01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900.* A loss of 18 % more would show\.$/,
     ],
     [
       "the probes",
