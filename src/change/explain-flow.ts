@@ -66,8 +66,8 @@ export interface Account {
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
- * A count's change: first the rows whose runs hold more or fewer measurements than was to be expected,
- * then what came in another number, had all runs held that; or what all rows did alike.
+ * A count's change: the rows whose runs hold more or fewer measurements than was to be expected, what
+ * came in another number, had all runs held that, and what all rows did alike; the greatest first.
  */
 export function flowAccount(cells: ChangeCells): Account {
   const cuboids = cuboidsOf(cells.leaves);

@@ -77,7 +77,7 @@ export interface Cause {
 /** The answer of `explain`. */
 export interface Explanation extends Finding {
   readonly kind: "explain";
-  /** What is behind the change, what runs hold first, then the most certain; disjoint. */
+  /** What is behind the change, of a count the greatest first; disjoint. */
   readonly causes: readonly Cause[];
   /** What all other rows contribute. */
   readonly rest: Cause;
