@@ -94,7 +94,12 @@ export async function funnel(
     const change = passed === null || usual === null || usual === 0 ? null : passed / usual - 1;
     const expected = ((m ?? 0) * (whole.now ?? 0)) / Math.max(1, whole.before ?? 0);
     const row = { step, now: n, before: m, passed, passed_before: usual, change };
-    rows.push({ ...row, ...lossOf(n ?? 0, expected, m ?? 0) });
+    // What is accepted and stored is a part of what was submitted; submissions are no part of check-ins.
+    const loss =
+      from?.step === "submit" || from?.step === "accepted"
+        ? lossOfPart(n ?? 0, whole.now ?? 0, m ?? 0, whole.before ?? 0)
+        : lossOf(n ?? 0, expected, m ?? 0);
+    rows.push({ ...row, ...loss });
   }
   const unknown = [...new Set([...now.unknown, ...then.unknown])];
   const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
@@ -144,6 +149,18 @@ function lossOf(came: number, expected: number, before: number) {
   return {
     errors: (root(expected) - root(came)) / error,
     least: Math.max(USUAL, least),
+  };
+}
+
+/** The same of a part of the step before, on the scale of arcsines (ibid.). */
+function lossOfPart(came: number, of: number, before: number, ofBefore: number) {
+  const angle = (part: number, all: number) => Math.asin(Math.sqrt((part + 3 / 8) / (all + 3 / 4)));
+  const error = Math.sqrt(1 / (4 * of + 2) + 1 / (4 * ofBefore + 2));
+  const usual = angle(before, ofBefore);
+  const enough = Math.sin(Math.max(0, usual - CERTAIN * error)) ** 2;
+  return {
+    errors: (usual - angle(came, of)) / error,
+    least: Math.max(USUAL, 1 - enough / Math.sin(usual) ** 2),
   };
 }
 

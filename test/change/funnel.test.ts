@@ -103,6 +103,16 @@ describe("lab.funnel", () => {
     ]);
   });
 
+  it("names the step that let through 41 of 60 reports, and all 60 the week before", async () => {
+    const few = { checkIns: 70, submitted: 60, refused: 0, missing: 0 };
+    await using lab = await given(few, { ...few, missing: 19 });
+    const { sentence, found } = await lab.funnel({ range });
+    expect(sentence).toMatch(
+      /^It is ingestion: reports are accepted and not stored: −32 % against/,
+    );
+    expect(found).toBe(true);
+  });
+
   it("names no step where three reports less came, and says that too few come to tell", async () => {
     const few = { checkIns: 4, submitted: 3, refused: 0, missing: 0 };
     await using lab = await given(few, { ...few, submitted: 0 });
