@@ -13,7 +13,7 @@ import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
 import { grouped, sumOver, sumsIn, type Leaves } from "./cuboids.js";
 import { changeColumns } from "./finding.js";
-import { percent } from "./words.js";
+import { amount, percent } from "./words.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {
@@ -356,12 +356,15 @@ function varying(part: Measure<unknown>): Pick<Planned, "squares"> {
 
 /** What the columns of a table of changes mean: those that every such table has, then `more`. */
 export function changeMeasures(
-  { label, unit }: Pick<ChangeCells, "label" | "unit">,
+  { label, unit, quantile }: Pick<ChangeCells, "label" | "unit" | "quantile">,
   more: readonly (readonly [name: string, label: string, unit: string])[],
 ): MeasureColumn[] {
+  // Parts of a quantile are measured by the share above its middle.
+  const value = quantile ? `Share above ${amount(quantile.at, unit)}` : label;
+  const own = quantile ? "share" : unit;
   return changeColumns([
-    ["before", `${label}, before`, unit],
-    ["after", `${label}, after`, unit],
+    ["before", `${value}, before`, own],
+    ["after", `${value}, after`, own],
     ["change", `${label}, change`, unit],
     ["low", "Low end of the 95 % interval", unit],
     ["high", "High end of the 95 % interval", unit],

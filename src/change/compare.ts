@@ -98,7 +98,7 @@ export async function compare(
   }
   if (["quantile", "countDistinct"].includes(measure.measure)) {
     throw new ProbelabError(
-      `Can't ${ACTION} by a ${measure.measure}: its values don't add up to the whole. Ask each range for it, as lab.measurements.ask({ range, every: "all", by: "probe_cc", measures }), or take explain.`,
+      `Can't ${ACTION} by a ${measure.measure}: its values don't add up to the whole. Ask the same source for each range, as ask({ range, every: "all", by, measures }), or take explain.`,
     );
   }
   const cells = await askCells(source, {

@@ -83,6 +83,8 @@ export interface Explanation extends Finding {
   readonly rest: Cause;
   /** Programs whose users went from version to version. */
   readonly moves: readonly Move[];
+  /** True where rows are missing, or the whole changed and no part of it stands out. */
+  readonly undecided: boolean;
   /** The measure over all rows. */
   readonly before: number | null;
   readonly after: number | null;
@@ -148,6 +150,7 @@ export function explainCells(given: ChangeCells): Explanation {
   return {
     kind: "explain",
     found: causes.length > 0,
+    undecided: causes.length === 0 && (!isKnown(account) || isLarge(account)),
     causes,
     rest,
     moves,
@@ -198,11 +201,22 @@ function shown(value: CauseValue | undefined): string | null {
   return typeof value === "string" ? value : value.map((text) => text ?? "(none)").join(" → ");
 }
 
+type Ends = Pick<Account, "before" | "after">;
+
+/** Whether each range holds such rows. */
+function isKnown({ before, after }: Ends): boolean {
+  return before !== null && after !== null && (before !== 0 || after !== 0);
+}
+
+function isLarge({ before, after }: Ends): boolean {
+  return Math.abs(after! - before!) > (WHOLE * (after! + before!)) / 2;
+}
+
 /** The whole's change, what is known of its causes, and what else there is to say. */
 function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause[]): string {
   const { before, after, remarks } = account;
   const what = `${spoken(cells.label)} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}.`;
-  if (before === null || after === null || (before === 0 && after === 0)) {
+  if (!isKnown(account)) {
     const why =
       before === after
         ? "neither range holds"
@@ -217,9 +231,8 @@ function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause
   const accounts = causes.flatMap(({ sentence }) => sentence ?? []);
   if (causes.length === 0) {
     const looked = cells.names.join(", ");
-    const large = Math.abs(after - before) > (WHOLE * (after + before)) / 2;
     accounts.push(
-      large
+      isLarge(account)
         ? `I can't tell what is behind it: no part of it stands out from the noise in ${looked}.`
         : `No part of it moved by more than is usual: nothing stands out in ${looked}.`,
     );

@@ -40,7 +40,7 @@ export function changeText(before: number | null, after: number | null, unit: st
     return `went from ${amount(before, unit)} to ${amount(after, unit)}`;
   }
   const change = after - before;
-  if (change === 0) return `stayed at ${amount(after, unit)}`;
+  if (amount(before, unit) === amount(after, unit)) return `stayed at ${amount(after, unit)}`;
   const by =
     unit === "share"
       ? `${number(Math.abs(change) * 100)} percentage points`

@@ -26,7 +26,7 @@ export const explainCommand = answering<Flags>(
     .option("--top <n>", "how many values are listed", wholeNumber, 20)
     .addHelpText(
       "after",
-      "\nThe exit code is 0 where nothing changed, 8 where something did, 1 for an error.",
+      "\nThe exit code is 0 where nothing changed, 8 where something did, 9 where it can't be told, 1 for an error.",
     ),
   "24h",
   async (lab, { range, flags, signal }) => {
@@ -60,7 +60,7 @@ export const explainCommand = answering<Flags>(
     const { causes, rest, moves } = why;
     return {
       finding: why,
-      code: exitCode(why.found),
+      code: exitCode(why.found, !why.undecided),
       json: {
         found: why.found,
         compare: { sentence, found, before, after, values },

@@ -89,7 +89,7 @@ describe("compare", () => {
 
     for (const measure of [quantile(0.5, "runtime"), countDistinct("probe_asn")]) {
       await expect(compare(lab.measurements, { now, measure })).rejects.toThrow(
-        /its values don't add up to the whole\. Ask each range/,
+        /its values don't add up to the whole\. Ask the same source for each range/,
       );
     }
   });
