@@ -43,8 +43,8 @@ export interface AnomaliesFinding extends Finding {
   readonly buckets: Result;
   /**
    * The smallest drop, as a share, that two buckets in a row show in 99 of 100 cases, of what was
-   * judged (of several groups, the middle one of those that can); null where they don't show a
-   * complete stop.
+   * judged (of several groups, the middle one of those that can, where half of them can); null where
+   * not even a complete stop shows.
    */
   readonly least: number | null;
 }
@@ -303,6 +303,7 @@ function sentenceOf(
       : ` ${counted(young, "group")} began so late that the first ${grouped(learned)} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged.`;
   const open = buckets.length - to;
   const tail = `${late}${open === 0 ? "" : ` The last ${noun} (${grouped(open)}) may still get rows and aren't judged.`}`;
+  const slow = series.length === 1 ? slowText(flows, from, to) : "";
   const [first] = alarms;
   if (first !== undefined) {
     const own = alarms.filter((alarm) => alarm.to > from).length;
@@ -310,7 +311,7 @@ function sentenceOf(
     const where = first.to <= from ? `which began before ${span}` : `${which}${groups} in ${span}`;
     const { after } = judged.find(({ series }) => series === first.series)!;
     const end = first.to < to ? endText(flows, after(first)) : "";
-    return `${alarmText(flows, first)}, ${where}; ${stated}${end}${tail}`;
+    return `${alarmText(flows, first)}, ${where}; ${stated}${end}${slow}${tail}`;
   }
   const cant = `Can't tell whether ${measure.label} dropped`;
   const seeing = leasts.filter((least) => least <= 1);
@@ -320,22 +321,23 @@ function sentenceOf(
   if (seeing.length === 0) {
     return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance; nothing longer was seen in ${hours}: ask with a coarser every.${tail}`;
   }
-  const usual = series.length === 1 ? "" : " in the usual group";
-  const unseen = blind === 0 ? "" : `, in ${grouped(blind)} of the groups not even a stop`;
-  const slow = series.length === 1 ? slowText(flows, to) : "";
-  return `No drop of ${measure.label}${groups} in ${hours}.${slow} A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${usual}${unseen}; ${stated}${tail}`;
+  const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
+  const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
+  return `No sudden drop of ${measure.label}${groups} in ${hours}.${slow} A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${where}${unseen}; ${stated}${tail}`;
 }
 
-/** A fall over weeks, which becomes usual: the last week against the one four weeks before. */
-function slowText({ series, buckets, measure, time, range }: Flows, to: number): string {
+/** A fall over weeks, which becomes usual: the last week against the first that is judged, or one four weeks before. */
+function slowText({ series, buckets, measure, time, range }: Flows, from: number, to: number) {
   const week = WEEK / usualLength(time.every);
+  const weeks = Math.max(4, Math.floor((to - from) / week) - 1);
   const held = (end: number) => series[0]!.values.slice(end - week, end);
-  const [is, was] = [held(to), to < 5 * week ? [null] : held(to - 4 * week)].map((values) =>
-    values.includes(null) ? NaN : values.reduce<number>((sum, value) => sum + value!, 0),
+  const [is, was] = [held(to), to < (weeks + 1) * week ? [null] : held(to - weeks * week)].map(
+    (values) =>
+      values.includes(null) ? NaN : values.reduce<number>((sum, value) => sum + value!, 0),
   );
   if (!measure.additive || !(is! / was! < 1 - SLOW)) return "";
   const end = formatInstant(buckets[to - 1]!.end, range.timeZone);
-  return ` But the week to ${end} held ${percent(1 - is! / was!)} less than the one four weeks before.`;
+  return ` But the week to ${end} held ${percent(1 - is! / was!)} less than the one ${counted(weeks, "week")} before.`;
 }
 
 /** From one bucket to before another: "2026-05-01 to 2026-05-01 06:00 UTC". */
@@ -416,7 +418,7 @@ function finding(
     kind: "anomalies",
     sentence,
     found: alarms.length > 0,
-    least: seeing.length === 0 ? null : median(seeing),
+    least: 2 * seeing.length < leasts.length || seeing.length === 0 ? null : median(seeing),
     result: result.with(foundTable(flows.result.table, names, rows), {
       columns: {
         dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],

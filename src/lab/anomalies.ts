@@ -12,7 +12,7 @@ import { percent, signedPercent } from "../change/words.js";
 import type { Measurements } from "../measurements/measurements.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
-import { between, checkRange, last, type TimeRange } from "../time/time-range.js";
+import { between, checkRange, formatRange, last, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
 
 /** Options of `lab.anomalies`. */
@@ -168,7 +168,7 @@ export async function flowAnomalies(
     }
     const part = programs?.found.least ?? null;
     const smaller = part === null ? "" : `, or ${percent(part)} fewer of a usual program,`;
-    const verdict = `No drop of measurements seen; two hours with ${percent(least)} fewer${smaller} would have shown.`;
+    const verdict = `No sudden drop of measurements seen; two hours with ${percent(least)} fewer${smaller} would have shown.`;
     return { state: "usual", verdict };
   }
 
@@ -202,6 +202,7 @@ export async function flowAnomalies(
         return { label, isNamed, ...recoveryOf(flows, values, drop) };
       }),
     );
+    const when = formatRange(between(largest.t, largest.until, { timeZone }));
     const below = judgements.find(({ state }) => state === "below");
     if (below !== undefined) {
       return { state: "dropping", verdict: `The drop goes on: ${below.label} ${latest(below)}.` };
@@ -211,12 +212,12 @@ export async function flowAnomalies(
     const unsure = named.find(({ state }) => state === "unsure");
     if (unsure !== undefined) {
       const change = unsure.change === null ? "" : ` (${latest(unsure)})`;
-      const verdict = `There was a drop; it is not clear yet whether ${unsure.label} recovered${change}.`;
+      const verdict = `There was a drop ${when}; it is not clear yet whether ${unsure.label} recovered${change}.`;
       return { state: "unsure", verdict };
     }
     const parted = named.length === 1 ? "" : ", and so is each part named below";
     const [low, high] = named[0]!.usual.map(signedPercent);
-    const verdict = `There was a drop, and it is over: ${named[0]!.label} are back as expected (${latest(named[0]!)}; ${low} to ${high} is usual)${parted}.`;
+    const verdict = `There was a drop ${when}, and it is over: ${named[0]!.label} are back as expected (${latest(named[0]!)}; ${low} to ${high} is usual)${parted}.`;
     return { state: "recovered", verdict };
   }
 }

@@ -101,7 +101,7 @@ test("probelab drop says since when, how much and in which country, and ends wit
     /^Can't tell whether measurements dropped\.\n\nCan't tell whether Measurements dropped for two\s/,
   );
   expect(quiet.out).toMatch(
-    /^No drop of measurements seen; two hours with \d+ % fewer, or \d+ % fewer of a usual program, would have shown\.\n[^]*\sMeasurements\s+have\s+not\s+stopped,\s+as\s+of/,
+    /^No sudden drop of measurements seen; two hours with \d+ % fewer, or \d+ % fewer of a usual program, would have shown\.\n[^]*\sMeasurements\s+have\s+not\s+stopped,\s+as\s+of/,
   );
 });
 
