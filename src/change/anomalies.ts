@@ -302,7 +302,13 @@ function sentenceOf(
       ? ""
       : ` ${counted(young, "group")} began so late that the first ${grouped(learned)} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged.`;
   const open = buckets.length - to;
-  const tail = `${late}${open === 0 ? "" : ` The last ${noun} (${grouped(open)}) may still get rows and aren't judged.`}`;
+  const newest =
+    open === 0
+      ? ""
+      : open === 1
+        ? ` The last ${bucketNoun(time.every, false)} may still get rows and isn't judged.`
+        : ` The last ${grouped(open)} ${noun} may still get rows and aren't judged.`;
+  const tail = `${late}${newest}`;
   const slow = series.length === 1 ? slowText(flows, from, to) : "";
   const [first] = alarms;
   if (first !== undefined) {

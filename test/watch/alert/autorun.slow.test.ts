@@ -26,7 +26,7 @@ it.skipIf(!installed)(
     await using writer = await openWriter(data.source);
     const end = Date.UTC(2026, 4, 1);
     const lost = end - 42 * HOUR;
-    await fillSample(writer, { rows: 4_000_000, end: new Date(end) });
+    await fillSample(writer, { rows: 10_000_000, end: new Date(end) });
     await writer.command("RENAME TABLE fastpath TO measured, logs TO said");
     await writer.command("CREATE TABLE fastpath AS measured");
     await writer.command("CREATE TABLE logs AS said");
