@@ -152,11 +152,11 @@ describe("anomalies", () => {
     const incomplete = await anomalies(half, since);
     expect(incomplete.found).toBe(false);
     expect(incomplete.sentence).toMatch(
-      /The last hours \(1\) may still get rows and aren't judged\.$/,
+      /The last hour may still get rows and isn't judged\.$/,
     );
     const late = await anomalies(hourlyResult({ "": values }), { ...since, lag: "2 hours" });
     expect(late.found).toBe(false);
-    expect(late.sentence).toMatch(/The last hours \(2\) may still get rows and aren't judged\.$/);
+    expect(late.sentence).toMatch(/The last 2 hours may still get rows and aren't judged\.$/);
     expect(
       late.buckets
         .rows()
