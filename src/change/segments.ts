@@ -175,6 +175,8 @@ interface Fits {
   /** What a piece costs: its squares in units, with a slope where that is worth its price. */
   readonly costs: (unit: number) => (a: number, b: number) => number;
   readonly line: (a: number, b: number, unit: number) => Line;
+  /** Squares around the means of [a, from) and [until, b), and the straight line between them. */
+  readonly ramp: (a: number, from: number, until: number, b: number) => number;
   readonly residuals: (
     cuts: readonly number[],
     unit: number,
@@ -217,8 +219,21 @@ function fitsOf(y: Float64Array, index: Int32Array): Fits {
       variance: (at) => 1 / m + (slope === 0 ? 0 : (at - centre) ** 2 / xx),
     };
   };
+  const ramp = (a: number, from: number, until: number, b: number): number => {
+    const of = (column: Float64Array) => column[until]! - column[from]!;
+    const before = (Y[from]! - Y[a]!) / (from - a);
+    const slope = ((Y[b]! - Y[until]!) / (b - until) - before) / (x(until) - x(from));
+    const level = before - slope * x(from);
+    const within =
+      of(YY) +
+      slope ** 2 * of(XX) +
+      level ** 2 * (until - from) +
+      2 * (level * slope * of(X) - level * of(Y) - slope * of(XY));
+    return squares(a, from) + squares(until, b) + within;
+  };
   return {
     squares,
+    ramp,
     costs: (unit) => (a, b) => squares(a, b, SLOPE * unit) / unit,
     line,
     residuals: (cuts, unit) => {
@@ -306,11 +321,16 @@ function changesOf(
     const unchanged = fit.squares(a, b, price * unit) / unit;
     const p = Math.min(1, error * Math.exp((price - (unchanged - split(cut))) / 2));
     const place = { at: index[cut]!, from: index[from]!, to: index[to]! };
-    return { ...place, p, before, after, margin, jumps };
+    const gradual = rise === 0 ? rampOf(fit, index, [a, cut, b], unit, noise) : undefined;
+    return { ...place, p, before, after, margin, jumps, gradual };
   });
   const changes = bounds
     .filter(({ jumps }) => jumps)
-    .map(({ jumps, ...bound }): Change => ({ ...bound, kind: "step", until: bound.at }));
+    .map(({ jumps: _, gradual, ...bound }): Change => {
+      if (gradual === undefined) return { ...bound, kind: "step", until: bound.at };
+      const [at, until, from, to] = gradual;
+      return { ...bound, kind: "slope", at, until, from, to };
+    });
   lines.forEach((line, k) => {
     if (riseOf(k) === 0) return;
     const [begin, end] = [bounds[k - 1], bounds[k]];
@@ -337,4 +357,38 @@ function changesOf(
     });
   });
   return changes.sort((a, b) => a.at - b.at);
+}
+
+/**
+ * Of a step between two levels, a gradual change that fits better by the price of a slope: its first
+ * value, the first after it, and the ends of the 95 % interval of the first; undefined without one.
+ */
+function rampOf(
+  fit: Fits,
+  index: Int32Array,
+  [a, cut, b]: readonly [number, number, number],
+  unit: number,
+  noise: number,
+): readonly [at: number, until: number, from: number, to: number] | undefined {
+  const ramps: { from: number; until: number; squares: number }[] = [];
+  for (let half = 2; 2 * half < b - a; half = Math.ceil(1.4 * half)) {
+    for (let place = -4; place <= 4; place++) {
+      const from = cut - half + Math.round((place * half) / 4);
+      const until = from + 2 * half;
+      if (from < a + SHORTEST || until > b - SHORTEST) continue;
+      ramps.push({ from, until, squares: fit.ramp(a, from, until, b) });
+    }
+  }
+  const step = fit.squares(a, cut) + fit.squares(cut, b);
+  const best = ramps.reduce((one, other) => (other.squares < one.squares ? other : one), {
+    from: cut,
+    until: cut,
+    squares: step - SLOPE * unit,
+  });
+  if (best.until === cut) return undefined;
+  const near = ramps.filter(({ squares }) => squares <= best.squares + EXCLUDED * noise);
+  const begins = near.map(({ from }) => from);
+  const place = (of: number) => index[of]!;
+  const [first, last] = [Math.min(...begins), Math.max(...begins)];
+  return [place(best.from), place(best.until), place(first), place(last)];
 }

@@ -151,9 +151,7 @@ describe("anomalies", () => {
     const half = hourlyResult({ "": scaled(clean, 1343, WEEKS_8, 0.3) }, { askedAt: at });
     const incomplete = await anomalies(half, since);
     expect(incomplete.found).toBe(false);
-    expect(incomplete.sentence).toMatch(
-      /The last hour may still get rows and isn't judged\.$/,
-    );
+    expect(incomplete.sentence).toMatch(/The last hour may still get rows and isn't judged\.$/);
     const late = await anomalies(hourlyResult({ "": values }), { ...since, lag: "2 hours" });
     expect(late.found).toBe(false);
     expect(late.sentence).toMatch(/The last 2 hours may still get rows and aren't judged\.$/);

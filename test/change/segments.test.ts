@@ -163,3 +163,21 @@ test("segments says which step it would have found", () => {
   }
   expect(found / all).toBeGreaterThanOrEqual(0.9);
 });
+
+test.each([
+  { width: 0, kind: "step" },
+  { width: 120, kind: "slope" },
+])("segments finds a fall over $width of 600 values as a $kind", ({ width, kind }) => {
+  let [right, held] = [0, 0];
+  for (let seed = 0; seed < 40; seed++) {
+    const values = noise(7_000 + seed, 600, 0.5).map((value, place) => {
+      const past = width === 0 ? Number(place >= 250) : (place - 250) / width;
+      return value - 3 * Math.max(0, Math.min(1, past));
+    });
+    const [change, ...others] = segments(values).changes;
+    right += Number(change?.kind === kind && others.length === 0);
+    held += Number(change !== undefined && change.from <= 250 && 250 <= change.to);
+  }
+  expect(right).toBeGreaterThanOrEqual(30);
+  expect(held).toBeGreaterThanOrEqual(34);
+});
