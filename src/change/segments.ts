@@ -324,13 +324,14 @@ function changesOf(
     const gradual = rise === 0 ? rampOf(fit, index, [a, cut, b], unit, noise) : undefined;
     return { ...place, p, before, after, margin, jumps, gradual };
   });
-  const changes = bounds
+  const jumps = bounds
     .filter(({ jumps }) => jumps)
     .map(({ jumps: _, gradual, ...bound }): Change => {
       if (gradual === undefined) return { ...bound, kind: "step", until: bound.at };
       const [at, until, from, to] = gradual;
       return { ...bound, kind: "slope", at, until, from, to };
     });
+  const changes = joined(jumps);
   lines.forEach((line, k) => {
     if (riseOf(k) === 0) return;
     const [begin, end] = [bounds[k - 1], bounds[k]];
@@ -357,6 +358,23 @@ function changesOf(
     });
   });
   return changes.sort((a, b) => a.at - b.at);
+}
+
+/** A slope between levels, and what goes on in its direction before as long again has passed, are one change. */
+function joined(changes: readonly Change[]): Change[] {
+  return changes.reduce<Change[]>((all, change) => {
+    const last = all.at(-1);
+    const width = Math.max(change.until - change.at, last ? last.until - last.at : 0);
+    const isOne =
+      last !== undefined &&
+      change.at - last.until < width &&
+      (change.after - change.before) * (last.after - last.before) > 0;
+    if (!isOne) return [...all, change];
+    const { until, after } = change;
+    const margin = Math.hypot(last.margin, change.margin);
+    const p = Math.min(last.p, change.p);
+    return [...all.slice(0, -1), { ...last, kind: "slope", until, after, margin, p }];
+  }, []);
 }
 
 /**
