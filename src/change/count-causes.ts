@@ -3,7 +3,18 @@ import type { probit } from "simple-statistics";
 import { median } from "../base/statistics.js";
 import { cuboidsOf, marked, sumOver, sumsBy, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
-import { CHI_SQUARED, LEAST_REST, MOST_CAUSES, priceOf, USUAL } from "./thresholds.js";
+import {
+  CHI_SQUARED,
+  CLUMP,
+  FEW_MORE,
+  LEAST_LEAVES,
+  LEAST_REST,
+  MOST_CAUSES,
+  PRIOR_GROUPS,
+  SUREST,
+  USUAL,
+  priceOf,
+} from "./thresholds.js";
 
 const require = createRequire(import.meta.url);
 
@@ -26,9 +37,6 @@ export interface CountCauses {
   /** Variance of what each leaf became, by the noise that leaves show. */
   readonly variance: Float64Array;
 }
-
-/** So many more causes may say it more simply than a change of all. */
-const FEW_MORE = 3;
 
 /**
  * The smallest set of elements whose own changes explain how a count changed.
@@ -54,9 +62,6 @@ export function countCauses(
   const few = still.causes.length <= learned.causes.length + FEW_MORE;
   return few && rest < far / 2 ? still : learned;
 }
-
-/** Beside so many causes it is learned, in each pass, what was to be expected: others come of what was far off. */
-const SUREST = [0, 1, 4, MOST_CAUSES];
 
 /** @param fixed whether what has no cause stayed as it was. */
 function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false): CountCauses {
@@ -172,15 +177,6 @@ const MOST_VANISHING = 1.39;
 const SATURATED = 1.4826 ** 2;
 /** Of so many leaves the noise is learned: medians of a twentieth of them are within a few percent. */
 const SAMPLE = 10_000;
-/**
- * What few groups can't tell is taken from what services are like: a count of rows, which come in
- * runs of some thirty, has so many times a Poisson count's variance, one of runs less, as some users
- * start several. It counts as so many groups.
- */
-export const CLUMP = { rows: 30, runs: 3 };
-const PRIOR_GROUPS = 4;
-/** So many large leaves tell how they scatter. */
-const LEAST_LEAVES = 12;
 
 /** At most SAMPLE of the numbers below `many` that are wanted. */
 function sampled(many: number, wanted: (at: number) => boolean): Int32Array {

@@ -1,11 +1,10 @@
 import { CONFIDENCES } from "../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
-import { CLUMP } from "./count-causes.js";
 import { leavesBy, sumOver, without } from "./cuboids.js";
 import type { Account, Part } from "./explain-flow.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
-import { CERTAIN, USUAL, WHOLE } from "./thresholds.js";
+import { CLUMP, ALONE, CERTAIN, MIXED, NEARLY, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   changeText,
@@ -31,13 +30,6 @@ function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
   const [part0, part1] = [sumOver(cells.partBefore, leaves), sumOver(cells.partAfter, leaves)];
   return { n0, n1, r0: part0 / n0, r1: part1 / n1 };
 }
-
-/** A mix that makes up more of the change is told as its cause. */
-const MIXED = 0.5;
-/** A coarser dimension is named if it holds, and its mix explains, this part of what the finer one does. */
-const NEARLY = 0.8;
-/** The finer value is named if it makes up more of the coarser value's growth. */
-const ALONE = 0.9;
 
 /**
  * The change of a share, mean or quantile: the dimension whose mix of values makes up most of it, then

@@ -1,6 +1,21 @@
 import { cuboidsOf, sumOver, sumsBy, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
-import { priceOf, USUAL } from "./thresholds.js";
+import {
+  ALIKE,
+  ALL,
+  BREADTH,
+  LEAST_BEYOND,
+  LEAST_GROUPS,
+  LEAST_LEFT,
+  LEAST_PART,
+  LEAST_RATE,
+  MOST_TELLING,
+  PRIOR_GROUPS,
+  PRIOR_ROWS,
+  USUAL,
+  WHOLE_MOVED,
+  priceOf,
+} from "./thresholds.js";
 
 /** A rate of each leaf, before and after: `part` of `all` rows, or a sum over them. */
 export interface RateLeaves extends Leaves {
@@ -18,28 +33,6 @@ export interface RateLeaves extends Leaves {
   /** How many times the variance of rows drawn alone is usual, where few groups tell it. */
   readonly usualNoise: number;
 }
-
-/** What each row of an element weighs against what it explains: half. */
-const BREADTH = 0.5;
-/** Rows of the expected rate that an element's own rate of before is mixed with. */
-const PRIOR_ROWS = 5;
-/** The least part of the change that a cause after the first explains. */
-const LEAST_PART = 0.2;
-/** The least part of the change that must be left for a cause after the first. */
-const LEAST_LEFT = 0.1;
-/** A cause moves the whole's rate by at least this part: one user who comes or goes moves less. */
-const LEAST_MOVED = 0.02;
-/** Standard errors from which the whole moved; below, its parts may cancel. */
-const MOVED = 2;
-/** Fewer groups can't tell how much rates scatter. */
-const LEAST_GROUPS = 12;
-/** What is usual, or known of finer groups, counts as so many. */
-const PRIOR_GROUPS = 4;
-
-/** All rows changed alike if the causes leave this many times the squared error. */
-const ALIKE = 4;
-/** An element with more of the rows is all of them. */
-const ALL = 0.98;
 
 /** Sums over rows: all and part before, all and part after, what was usual of the latter, and the parts' variances where they are given. */
 type Sums<Value> = [
@@ -97,7 +90,7 @@ export function rateCauses(
       // Run sizes are compared by one noise: else a program is named in place of the release that nearly all its rows are of.
       if (spreads.length > 0) noise = noise.fill(Math.min(...noise));
       const error = standardErrors(whole, most(), given.variation);
-      const moved = spreads.length === 0 && Math.abs(error) >= MOVED ? excess : undefined;
+      const moved = spreads.length === 0 && Math.abs(error) >= WHOLE_MOVED ? excess : undefined;
       out.fill(0);
       causes = greedy(given, cuboids, rateScore(given, noise, cuboids, columns, moved), out);
       if (moved !== undefined && causes.length > 0) {
@@ -115,7 +108,7 @@ export function rateCauses(
   const least = (part: number) => {
     const bar = Math.sqrt(2 * priceOf(cuboids.length, single.groups));
     const variance = spreadOf(given, s0 / n0) * noiseOf([0]) * (1 / n0 + 1 / n1);
-    const usual = Math.max(given.usual ?? USUAL, LEAST_MOVED / part) * (s0 / n0);
+    const usual = Math.max(given.usual ?? USUAL, LEAST_RATE / part) * (s0 / n0);
     return Math.max(bar * Math.sqrt(variance / part), usual);
   };
   return { causes, noiseOf, least };
@@ -171,7 +164,7 @@ function rateScore(
   // Where rows come in runs: what one leaf carries, as one user does, isn't the element's, and little of the whole is no cause.
   const inRuns = usualNoise > 1;
   const clusters = inRuns ? ownMoves(columns) : [];
-  const least = inRuns ? LEAST_MOVED * total : 0;
+  const least = inRuns ? LEAST_RATE * total : 0;
   let left = excess ?? 1;
   let remaining = all;
   let first = true;
@@ -303,9 +296,6 @@ const CHI_QUANTILES = [
   [0.95, 3.841],
   [0.98, 5.412],
 ] as const;
-const LEAST_BEYOND = 5;
-/** No group tells more than this part of all. */
-const MOST_TELLING = 0.05;
 
 /**
  * How much more the rates of each cuboid's groups vary than those of rows drawn alone: rows of a run, and

@@ -3,7 +3,19 @@ import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
-import { ALONG, LEAST_REST, USUAL, WHOLE } from "./thresholds.js";
+import {
+  ALONG,
+  GONE,
+  LEAST_EXCHANGED,
+  LEAST_REST,
+  LEAST_SHARE,
+  LEAST_MOVED,
+  LIKELIER,
+  MORE,
+  UNLIKELY,
+  USUAL,
+  WHOLE,
+} from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -23,19 +35,6 @@ export function releaseName(cells: Pick<ChangeCells, "names">, where: CauseWhere
   const inPlace = Object.keys(place).length === 0 ? "" : ` in ${elementText(place)}`;
   return { release, name: named.join(" "), inPlace };
 }
-
-/** Releases below this part of their program's rows aren't expected where there are none. */
-const LEAST_SHARE = 0.01;
-/** What users leave and go to is at least this part of their program. */
-const MOVED = 0.05;
-/** Users went to a release that grew by this factor beside those that they left. */
-const MORE = 1.1;
-/** A release that has no more than this part of its rows left is gone. */
-const GONE = 0.15;
-/** Logarithm of how much likelier it must be that a release changed than its program; twice as much for the reverse where users moved to it. */
-const LIKELIER = 1.5;
-/** Of what some releases lost, others must have won this part (or the reverse) for a move. */
-const LEAST_MOVED = 0.3;
 
 /** Rows by what isn't their version: the stratum of each leaf, the first leaf of each, and each leaf's program. */
 function arranged({ leaves, names }: ChangeCells) {
@@ -206,7 +205,7 @@ function unmoved(
 ): number[] {
   const texts = values[releaseDimensions({ names }).version]!;
   const [newest] = [...releases]
-    .filter(([, own]) => own.was > MOVED * was)
+    .filter(([, own]) => own.was > LEAST_MOVED * was)
     .map(([code]) => code)
     .sort((a, b) => compareVersions(texts[b] ?? "", texts[a] ?? ""));
   return [...releases].flatMap(([code, own]) => {
@@ -308,10 +307,10 @@ export function guilty(
     .filter((one) => one.text !== "" && (one.is > LEAST_SHARE * is || one.was > LEAST_SHARE * was))
     .sort((a, b) => compareVersions(b.text, a.text));
   const [newest] = releases;
-  const others = releases.filter((one) => one !== newest && one.was > MOVED * was);
+  const others = releases.filter((one) => one !== newest && one.was > LEAST_MOVED * was);
   if (newest === undefined || others.length === 0 || !(was > 0)) return undefined;
   // Where one release is gone, the newest came as before, or won users; several were left alike.
-  const settled = newest.was > MOVED * was;
+  const settled = newest.was > LEAST_MOVED * was;
   const still = settled ? Math.log((density(newest, 1) + 1) / 2) : 0;
   const left = releases.filter((one) => one !== newest && is < was && one.is <= GONE * one.was);
   const gone = left.length === 1 && (settled || others.length > 1) ? left : [];
@@ -338,8 +337,6 @@ export function guilty(
 
 /** Parts of a release's users that are left, evenly. */
 const LEFT = Array.from({ length: 50 }, (_, at) => (at + 0.5) / 50);
-/** Density of a release that went its own way. */
-const UNLIKELY = 1e-3;
 
 /** Density of what a release kept, were this part of it left: by its noise, and as all parts wander. */
 function density({ was, is, noise }: ReleaseRows, left: number): number {
@@ -406,7 +403,7 @@ export function moves(cells: ChangeCells): Move[] {
   const { version, program } = releaseDimensions(cells);
   if (version < 0) return [];
   return [...byRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
-    const least = (MOVED * (was * cells.ratio + is)) / 2;
+    const least = (LEAST_MOVED * (was * cells.ratio + is)) / 2;
     const moved = [...releases]
       .map(([code, own]) => {
         return { text: cells.values[version]![code]!, change: own.is - own.was * cells.ratio };
@@ -414,7 +411,7 @@ export function moves(cells: ChangeCells): Move[] {
       .filter(({ change }) => Math.abs(change) > least);
     const lost = moved.reduce((sum, { change }) => sum + Math.max(0, -change), 0);
     const won = moved.reduce((sum, { change }) => sum + Math.max(0, change), 0);
-    if (Math.min(lost, won) <= LEAST_MOVED * Math.max(lost, won)) return [];
+    if (Math.min(lost, won) <= LEAST_EXCHANGED * Math.max(lost, won)) return [];
     return [
       {
         program: program < 0 ? null : cells.values[program]![name]!,

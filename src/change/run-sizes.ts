@@ -10,6 +10,7 @@ import {
   FLOOD,
   LEAST_CHANGE,
   LEAST_RUNS,
+  LEAST_SHARE,
   RUN_SCATTER,
   USUAL,
   WHOLE,
@@ -203,9 +204,6 @@ function runsText(
     return `${subject} ${verb} ${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${where(perRun(held))} ${by}. ${runs}${share}`;
   };
 }
-
-/** Releases with less of their program's runs aren't named as the one before. */
-const LEAST_SHARE = 0.01;
 
 /** A release against the one before it, and the runs of all its program's releases. */
 function releaseRuns(

@@ -46,3 +46,70 @@ export const HEAVIEST = 10;
 export const UNSEEN = 2;
 /** Fewer programs and networks can't tell how users scatter. */
 export const LEAST_PLACES = 12;
+
+// Releases.
+
+/** Releases below this part of their program's rows aren't expected where there are none. */
+export const LEAST_SHARE = 0.01;
+/** What users leave and go to is at least this part of their program. */
+export const LEAST_MOVED = 0.05;
+/** Users went to a release that grew by this factor beside those that they left. */
+export const MORE = 1.1;
+/** A release that has no more than this part of its rows left is gone. */
+export const GONE = 0.15;
+/** Logarithm of how much likelier it must be that a release changed than its program; twice as much for the reverse where users moved to it. */
+export const LIKELIER = 1.5;
+/** Of what some releases lost, others must have won this part (or the reverse) for a move. */
+export const LEAST_EXCHANGED = 0.3;
+/** Density of a release that went its own way. */
+export const UNLIKELY = 1e-3;
+
+// Counts.
+
+/** So many more causes may say it more simply than a change of all. */
+export const FEW_MORE = 3;
+/** Beside so many causes it is learned, in each pass, what was to be expected: others come of what was far off. */
+export const SUREST = [0, 1, 4, MOST_CAUSES];
+/**
+ * What few groups can't tell is taken from what services are like: a count of rows, which come in
+ * runs of some thirty, has so many times a Poisson count's variance, one of runs less, as some users
+ * start several. It counts as so many groups.
+ */
+export const CLUMP = { rows: 30, runs: 3 };
+export const PRIOR_GROUPS = 4;
+/** So many large leaves tell how they scatter. */
+export const LEAST_LEAVES = 12;
+
+// Shares and means.
+
+/** What each row of an element weighs against what it explains: half. */
+export const BREADTH = 0.5;
+/** Rows of the expected rate that an element's own rate of before is mixed with. */
+export const PRIOR_ROWS = 5;
+/** The least part of the change that a cause after the first explains. */
+export const LEAST_PART = 0.2;
+/** The least part of the change that must be left for a cause after the first. */
+export const LEAST_LEFT = 0.1;
+/** A cause moves the whole's rate by at least this part: one user who comes or goes moves less. */
+export const LEAST_RATE = 0.02;
+/** Standard errors from which the whole moved; below, its parts may cancel. */
+export const WHOLE_MOVED = 2;
+/** Fewer groups can't tell how much rates scatter. */
+export const LEAST_GROUPS = 12;
+/** All rows changed alike if the causes leave this many times the squared error. */
+export const ALIKE = 4;
+/** An element with more of the rows is all of them. */
+export const ALL = 0.98;
+/** A level of a scatter is read where so many groups lie beyond it. */
+export const LEAST_BEYOND = 5;
+/** No group tells more than this part of all. */
+export const MOST_TELLING = 0.05;
+
+// Mixes.
+
+/** A mix that makes up more of the change is told as its cause. */
+export const MIXED = 0.5;
+/** A coarser dimension is named if it holds, and its mix explains, this part of what the finer one does. */
+export const NEARLY = 0.8;
+/** The finer value is named if it makes up more of the coarser value's growth. */
+export const ALONE = 0.9;
