@@ -5,6 +5,7 @@ import { counted } from "../base/text.js";
 import { count, type Measure } from "../query/measure.js";
 import { CONFIDENCES } from "../query/wilson.js";
 import type { Where } from "../query/where.js";
+import { isVersionColumn } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -143,7 +144,11 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
   all.sort((a, b) => far(b.beyond) - far(a.beyond) || a.at - b.at || (a.key < b.key ? -1 : 1));
   const listed = all.slice(0, top).map(({ value: { stands, ...value } }): MovedValue => value);
   const outstanding = all.flatMap(({ value }) => (value.stands ? [value] : []));
-  const named = outstanding
+  // Users upgrade all the time: what else moved is named before versions.
+  const named = [false, true]
+    .flatMap((ofVersion) =>
+      outstanding.filter(({ dimension }) => isVersionColumn(dimension) === ofVersion),
+    )
     .slice(0, 3)
     .map(
       ({ dimension, value, relative }) =>
