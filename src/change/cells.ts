@@ -7,7 +7,7 @@ import type { RunColumn } from "../measurements/questions.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, sum, type Measure } from "../query/measure.js";
 import { whereText, type Where } from "../query/where.js";
-import type { MeasureColumn, Origin } from "../result/origin.js";
+import { costOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
@@ -193,9 +193,7 @@ export async function askCells(
     later: after,
     origin: {
       ...later.origin,
-      rowsRead: earlier.origin.rowsRead + later.origin.rowsRead,
-      bytesRead: earlier.origin.bytesRead + later.origin.bytesRead,
-      seconds: earlier.origin.seconds + later.origin.seconds,
+      ...costOf(earlier.origin, later.origin),
       notes: [
         ...notes,
         ...(planned.kind === "flow" && ratio !== 1

@@ -4,7 +4,7 @@ import { leavesBy, sumOver, without } from "./cuboids.js";
 import type { Account, Part } from "./explain-flow.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
-import { CLUMP, ALONE, CERTAIN, MIXED, NEARLY, USUAL, WHOLE } from "./thresholds.js";
+import { ALONE, CERTAIN, CLUMP, MIXED, NEARLY, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   changeText,
@@ -91,7 +91,8 @@ export function rateAccount(given: ChangeCells): Account {
   const parts = causes.flatMap((each): Part[] => {
     const own = part(namedRows(cells, each, asBefore, partAfter));
     // The mix's own sentence gives the rates of its value.
-    if (mixed !== undefined && String(own.leaves) === String(mixed.leaves)) return [];
+    const isMix = own.leaves.length === mixed?.leaves.length;
+    if (isMix && left(mixed.leaves, [own]).length === 0) return [];
     const [rate, was] = [rateOf(cells, own.leaves), rateOf(given, own.leaves)];
     const share = whole === 0 ? null : own.change / (whole * scale);
     const inner = mostMixed(cells, rate, own.leaves);

@@ -203,7 +203,7 @@ function shown(value: CauseValue | undefined): string | null {
 
 type Ends = Pick<Account, "before" | "after">;
 
-/** Whether each range holds such rows. */
+/** Whether both ends are known, and not both are 0. */
 function isKnown({ before, after }: Ends): boolean {
   return before !== null && after !== null && (before !== 0 || after !== 0);
 }

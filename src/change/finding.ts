@@ -1,5 +1,5 @@
 import { CONFIDENCES, wilson } from "../query/wilson.js";
-import { type MeasureColumn, type Origin, type ResultColumns } from "../result/origin.js";
+import { costOf, type MeasureColumn, type Origin, type ResultColumns } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 
 const KINDS = [
@@ -57,15 +57,11 @@ export function originOfAll(
   columns: ResultColumns,
   notes: readonly string[],
 ): Origin {
-  const sum = (of: (origin: (typeof origins)[number]) => number) =>
-    origins.reduce((n, origin) => n + of(origin), 0);
   return {
     ...origins.at(-1)!,
     sql: [...new Set(origins.map(({ sql }) => sql))].join("\n\n-- and:\n"),
     parameters: Object.fromEntries(origins.flatMap(({ parameters }) => Object.entries(parameters))),
-    rowsRead: sum(({ rowsRead }) => rowsRead),
-    bytesRead: sum(({ bytesRead }) => bytesRead),
-    seconds: sum(({ seconds }) => seconds),
+    ...costOf(...origins),
     columns,
     reductions: [],
     notes: [...new Set(notes)],
