@@ -76,11 +76,13 @@ writeFileSync("here.json", JSON.stringify({ now: lab.now, ...Object.fromEntries(
     const server = new URL(database.url);
     const login = { user: server.username, password: server.password, database: server.pathname.slice(1) };
     const unquoted = { output_format_json_quote_64bit_integers: "0" };
+    // Rows have whole seconds, so the next whole second ends the same rows as the range here.
+    const end = new Date(Math.ceil(Date.parse(here.now) / 1000) * 1000).toISOString().slice(0, 19).replace("T", " ");
     const dump = `json.dump({${Object.keys(TASKS).map((name) => `"${name}": json.loads(${name}.to_json(orient="records"))`).join(", ")}}, open("there.json", "w"))`;
     const { stderr, status } = spawnSync(PYTHON, ["-c", [...python, dump].join("\n")], {
       cwd: doc.folder,
       encoding: "utf8",
-      env: { ...process.env, CLICKHOUSE: `${server.origin}/?${new URLSearchParams({ ...login, ...unquoted }).toString()}`, END: here.now.slice(0, 19).replace("T", " ") },
+      env: { ...process.env, CLICKHOUSE: `${server.origin}/?${new URLSearchParams({ ...login, ...unquoted }).toString()}`, END: end },
     });
     expect(status, stderr).toBe(0);
     const told = JSON.parse(readFileSync(join(doc.folder, "there.json"), "utf8")) as Record<string, Row[]>;
