@@ -7,8 +7,7 @@ import { untilDone } from "../base/pending-work.js";
 import { Chart } from "../chart/chart-value.js";
 import { Table } from "../chart/table.js";
 import { maskAddresses, maskOf, versionsOf } from "../mask/mask.js";
-import { documentBlocks } from "./document/document.js";
-import { previewMarkdown } from "./document/markdown.js";
+import { documentBlocks, previewMarkdown } from "./document.js";
 import {
   described,
   entryOf,

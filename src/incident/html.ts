@@ -1,10 +1,9 @@
 import markdownIt from "markdown-it";
-import { escapeXml } from "../../base/xml.js";
-import { Chart } from "../../chart/chart-value.js";
-import { chartFigure, tableFigure } from "../../render/page/figures.js";
-import { pageDocument } from "../../render/page/page-document.js";
-import type { Block } from "./document.js";
-import { blockMarkdown } from "./markdown.js";
+import { escapeXml } from "../base/xml.js";
+import { Chart } from "../chart/chart-value.js";
+import { chartFigure, tableFigure } from "../render/page/figures.js";
+import { pageDocument } from "../render/page/page-document.js";
+import type { Block, FigureBlock } from "./document.js";
 
 const STYLE = `
 main { overflow-wrap: break-word; }
@@ -54,17 +53,16 @@ export async function documentHtml(title: string, blocks: readonly Block[]): Pro
 }
 
 async function blockHtml(block: Block): Promise<string> {
-  if (block.kind === "figure") return figureHtml(block);
-  const html = markdown.render(blockMarkdown(block));
-  if (block.kind === "table") return `<div class="table">${html}</div>`;
-  if (block.kind !== "checklist") return html;
+  if (typeof block !== "string") return figureHtml(block);
+  const html = markdown.render(block);
+  if (block.startsWith("| ")) return `<div class="table">${html}</div>`;
+  if (!/^- \[[x ]\] /.test(block)) return html;
   return html
     .replace("<ul>", '<ul class="checklist">')
     .replace(/<li>\[(x| )\] /g, (_, mark: "x" | " ") => `<li>${MARKS[mark]}`);
 }
 
-async function figureHtml(block: Extract<Block, { kind: "figure" }>): Promise<string> {
-  const { number, caption, figure } = block;
+async function figureHtml({ number, caption, figure }: FigureBlock): Promise<string> {
   const { name, content } = figure;
   const shown =
     content instanceof Chart
