@@ -29,14 +29,7 @@ const verify = new Command("verify")
     const ask = async ({ sql, parameters, source }: Question) => {
       const other = source === database.source ? undefined : await logs().catch(() => undefined);
       const holder = other?.source === source ? other : database;
-      const action = "ask again";
-      const described = await holder.rows<{ name: string; type: string }>(
-        `DESCRIBE TABLE (${sql}\n)`,
-        { ...parameters },
-        action,
-      );
-      const types = new Map(described.map(({ name, type }) => [name, type]));
-      return (await holder.ask({ sql, parameters, action, types })).table;
+      return (await holder.ask({ sql, parameters, action: "ask again" })).table;
     };
     const answers = await rerunPostmortem(verification, ask, (all) => mayRun(all, yes === true));
     process.stdout.write(`\nAsked ${line(database.source)}:\n${answersText(answers)}`);

@@ -1,81 +1,67 @@
 import type { ColumnTable } from "arquero";
 import { isUtf8 } from "node:buffer";
-import { textOfBytes, valueReader } from "./value-reader.js";
-import { plainType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer, strangeAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
-import { grouped } from "../base/text.js";
+import { grouped, textOf } from "../base/text.js";
 
 /**
  * Reads an Arrow IPC stream, plain or compressed by LZ4, into an Arquero table.
  *
  * Timestamps become Dates (UTC instants, milliseconds); integers beyond 2^53 make their columns
- * bigint instead of losing digits. Arrow alone has bare numbers and bytes for many of ClickHouse's
- * types: `types` (column name to ClickHouse type) gives them, also inside arrays, tuples
- * and maps. DateTime is a Date; enums, UUID, IPv4 and IPv6 text as ClickHouse's toString writes it;
- * FixedString text without the zero bytes at its end; integers of 128 and 256 bits
- * bigint; arrays and tuples arrays, maps and tuples with names objects, all frozen.
+ * bigint instead of losing digits. Arrays and tuples are arrays, maps and tuples with names objects,
+ * all frozen. A text's byte that is of no UTF-8 character is written `\\xff`.
  *
  * @throws AnswerError where the stream ends before its mark of the end.
  */
-export async function arrowTable(
-  bytes: Uint8Array,
-  types: ReadonlyMap<string, string> = new Map(),
-): Promise<ColumnTable> {
+export async function arrowTable(bytes: Uint8Array): Promise<ColumnTable> {
   const [aq, { tableFromIPC, Type, setCompressionCodec, CompressionType }] = await Promise.all([
     import("arquero"),
     import("@uwdata/flechette"),
   ]);
   checkEnd(bytes);
   setCompressionCodec(CompressionType.LZ4_FRAME, { decode: decodeLz4, encode: (plain) => plain });
-  const arrow = tableFromIPC(bytes, { useDate: true, useBigInt: true });
-  const plain = new Set<number>([
-    Type.Int,
-    Type.Float,
-    Type.Bool,
-    Type.Decimal,
-    Type.Time,
-    Type.Null,
-  ]);
-  const dates = new Set<number>([Type.Date, Type.Timestamp]);
+  const arrow = tableFromIPC(bytes, { useDate: true, useBigInt: true, useMap: true });
+  const made = new Set<number>([Type.List, Type.FixedSizeList, Type.Struct, Type.Map]);
   const entries = arrow.names.map((name, index) => {
     const column = arrow.getChildAt(index);
     keepTexts(column.data, Type.Utf8);
-    const type = types.get(String(name));
-    const stored = column.type.typeId === Type.Dictionary ? column.type.dictionary : column.type;
-    const { typeId } = stored;
-    const values = () => exactNumbers(column.toArray() as ArrayLike<Value>);
-    const lazy = (read: () => ArrayLike<Value>) => new LazyColumn(column.length, read);
-    if (typeId === Type.Utf8 && !isFixedString(type)) {
-      return [name, stored === column.type ? lazy(values) : values()];
-    }
-    if (dates.has(typeId)) return [name, values()];
-    if (plain.has(typeId)) return [name, type === undefined ? values() : read(values(), type)];
-    return [name, lazy(() => read(values(), type))];
+    const values = () => column.toArray() as ArrayLike<Value>;
+    const { typeId } = column.type;
+    if (typeId === Type.Utf8) return [name, new LazyColumn(column.length, values)];
+    if (made.has(typeId)) return [name, new LazyColumn(column.length, () => frozen(values()))];
+    return [name, exactNumbers(values())];
   });
   return aq.table(entries as [string, unknown[]][]);
 }
 
-function isFixedString(type: string | undefined): boolean {
-  return type !== undefined && plainType(type).startsWith("FixedString(");
+/** Arrays, tuples and maps as frozen arrays and objects; of whole numbers beyond 2^53 all as bigint. */
+function frozen(values: ArrayLike<Value>): Value[] {
+  let beyond = false;
+  const asNumber = (value: bigint): number => {
+    beyond ||= !Number.isSafeInteger(Number(value));
+    return Number(value);
+  };
+  const numbers = Array.from(values, (value) => frozenValue(value, asNumber));
+  return beyond ? Array.from(values, (value) => frozenValue(value, (exact) => exact)) : numbers;
 }
 
-/** The values as their type says. */
-function read(values: ArrayLike<Value>, type: string | undefined): ArrayLike<Value> {
-  if (type !== undefined && /^U?Int64$/.test(plainType(type))) return values;
-  let beyond = false;
-  const asNumber = (value: bigint): number | bigint => {
-    const number = Number(value);
-    if (Number.isSafeInteger(number)) return number;
-    beyond = true;
-    return value;
-  };
-  const reader = valueReader(type, asNumber);
-  if (reader === undefined) return values;
-  const numbers = Array.from(values, reader);
-  const exact = beyond ? valueReader(type, (value) => value) : undefined;
-  return exact ? Array.from(values, exact) : numbers;
+function frozenValue(value: Value, integer: (value: bigint) => Value): Value {
+  const read = (inner: Value): Value => frozenValue(inner, integer);
+  if (typeof value === "bigint") return integer(value);
+  if (typeof value !== "object" || value === null || value instanceof Date) return value ?? null;
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+    return Object.freeze(Array.from(value as ArrayLike<Value>, read));
+  }
+  const isMap = value instanceof Map;
+  const entries = (isMap ? [...value] : Object.entries(value)) as [Value, Value][];
+  // The elements of a tuple without names are called 1, 2, ….
+  const named = isMap || !entries.every(([name], at) => name === String(at + 1));
+  return Object.freeze(
+    named
+      ? Object.fromEntries(entries.map(([name, each]) => [textOf(read(name)), read(each)]))
+      : entries.map(([, each]) => read(each)),
+  );
 }
 
 /**
@@ -142,6 +128,23 @@ function keepTexts(batches: readonly TextBatch[], utf8: number): void {
     keepTexts(dictionary.data, utf8);
     batch.cache = dictionary.toArray();
   }
+}
+
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes as text; a byte that is of no UTF-8 character as `\\xff`, so that other texts stay others. */
+function textOfBytes(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return UTF8.decode(bytes);
+  let text = "";
+  for (let at = 0; at < bytes.length;) {
+    const size = [1, 2, 3, 4].find((length) => isUtf8(bytes.subarray(at, at + length)));
+    text +=
+      size === undefined
+        ? `\\x${bytes[at]!.toString(16).padStart(2, "0")}`
+        : UTF8.decode(bytes.subarray(at, at + size));
+    at += size ?? 1;
+  }
+  return text;
 }
 
 function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {

@@ -1,4 +1,3 @@
-import { nameOf, unescaped } from "./sql-text.js";
 import type { ValueKind } from "../result/origin.js";
 
 /** A ClickHouse type taken apart: `Map(String, Array(UUID))` is Map of `String` and `Array(UUID)`. */
@@ -12,7 +11,7 @@ interface ColumnType {
 const TOKEN = /'(?:[^'\\]|\\[^])*'|`(?:[^`\\]|\\[^])*`|[(),]|[^'`(),]+/g;
 
 /** Takes a type apart, as the server writes it, on one line or on several. */
-export function parseType(type: string): ColumnType {
+function parseType(type: string): ColumnType {
   const open = type.indexOf("(");
   if (open < 0) return { name: type.trim(), parts: [] };
   const parts: string[] = [];
@@ -32,23 +31,6 @@ export function parseType(type: string): ColumnType {
   return { name: type.slice(0, open).trim(), parts };
 }
 
-/** An element of a tuple: its type, and its name where it has one. */
-export function tupleElement(part: string): { readonly name?: string; readonly type: string } {
-  const [, name, type] = /^(`(?:[^`\\]|\\[^])*`|[^\s(`]+)\s+([^]+)$/.exec(part) ?? [];
-  if (name === undefined || type === undefined) return { type: part };
-  return { name: nameOf(name), type };
-}
-
-/** The names of an enum's values: `'web' = 1`, `'it\'s' = 2`. */
-export function enumNames(parts: readonly string[]): Map<number, string> {
-  const names = new Map<number, string>();
-  for (const part of parts) {
-    const [, name = "", number] = /^'((?:[^'\\]|\\[^])*)' = (-?\d+)$/.exec(part) ?? [];
-    names.set(Number(number), unescaped(name));
-  }
-  return names;
-}
-
 /** The type of a column's values, without what says that they may be null or how they are stored. */
 export function plainType(type: string): string {
   const { name, parts } = parseType(type);
@@ -59,6 +41,27 @@ export function plainType(type: string): string {
         ? parts[0]
         : undefined;
   return inner === undefined ? type : plainType(inner);
+}
+
+// The name of a tuple's element (which a type or the next follows) is none of these.
+const UNLIKE_ARROW =
+  /`(?:[^`\\]|\\[^])*`|\b(?:Enum(?:8|16)\((?:'(?:[^'\\]|\\[^])*'|[^')])*\)|FixedString\(\d+\)|UUID|IPv[46]|Date|DateTime(?:\('[^']*'\))?)(?=\s*(?:[,)]|$))/g;
+
+/**
+ * The type to ask a column by: Arrow has bare numbers and bytes for enums, UUIDs, addresses and days,
+ * also inside arrays, tuples and maps. What it has a form of stays.
+ */
+export function arrowType(type: string): string {
+  const stored = /^SimpleAggregateFunction\(\w+, ([^]*)\)$/.exec(type)?.[1] ?? type;
+  const asked = stored.replace(UNLIKE_ARROW, (found) => {
+    if (found.startsWith("`")) return found;
+    if (found === "Date") return "Date32";
+    const [, zone] = /^DateTime(?:\((.*)\))?$/.exec(found) ?? [];
+    if (found.startsWith("DateTime"))
+      return `DateTime64(0${zone === undefined ? "" : `, ${zone}`})`;
+    return "String";
+  });
+  return asked === stored ? type : asked;
 }
 
 const NUMBER = /^(?:U?Int(?:8|16|32|64|128|256)|B?Float(?:16|32|64)|Decimal\(.*\)|Interval\w+)$/;

@@ -31,8 +31,6 @@ interface Query {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** For errors: "count measurements". */
   readonly action: string;
-  /** Result column to ClickHouse type, where Arrow alone would lose it. */
-  readonly types?: ReadonlyMap<string, string>;
   /** Stops the query at the server. Default: the signal of the running notebook cell. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -118,42 +116,19 @@ export class Database implements AsyncDisposable {
   }
 
   /** Asks and waits for the whole answer, as an Arquero table. */
-  async ask({ types, ...query }: Query): Promise<Answer> {
+  async ask(query: Query): Promise<Answer> {
     const askedAt = new Date();
     const started = performance.now();
-    const read = (body: Uint8Array) => arrowTable(body, types);
-    const { asking } = this.#limited;
-    const { answer, counted, ...cost } = await this.#send("ArrowStream", query, read, asking);
+    const { asking, limits } = this.#limited;
+    const { answer, counted, ...cost } = await this.#send("ArrowStream", query, arrowTable, asking);
     try {
       checkRows(answer.numRows(), counted);
-      this.#checkTable(answer, types);
+      checkLimit(answer.numRows(), limits);
     } catch (error) {
       throw serverError(error, query.action, this.source);
     }
     const seconds = (performance.now() - started) / 1000;
     return { table: answer, ...cost, askedAt, seconds };
-  }
-
-  /** @throws AnswerError for columns that are missing, and more rows than are allowed. */
-  #checkTable(table: ColumnTable, types: Query["types"]): void {
-    const rows = table.numRows();
-    const names = new Set(table.columnNames());
-    const other = [...(types?.keys() ?? [])].filter((name) => !names.has(name));
-    if (other.length > 0) {
-      throw new AnswerError(
-        `sent an answer without the column${other.length > 1 ? "s" : ""} ${other.join(", ")}`,
-        "A table was changed meanwhile, or a proxy mixes answers up: ask again",
-        "OTHER_ANSWER",
-      );
-    }
-    const { maxResultRows } = this.#limited.limits;
-    if (rows > maxResultRows) {
-      throw new AnswerError(
-        `answers with ${grouped(rows)} rows, more than the limit of ${grouped(maxResultRows)}`,
-        "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
-        "TOO_MANY_ROWS_OR_BYTES",
-      );
-    }
   }
 
   /** Asks a small question about the database itself; rows as objects. */
@@ -278,7 +253,7 @@ export class Database implements AsyncDisposable {
   /** Asks, and reads the answer if it is this question's and whole. */
   #send<T>(
     format: string,
-    query: Omit<Query, "types">,
+    query: Query,
     read: Read<T>,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Sent<T>> {
@@ -297,7 +272,7 @@ export class Database implements AsyncDisposable {
 
   async #sendWhole<T>(
     format: string,
-    { sql, parameters, signal = currentSignal() }: Omit<Query, "types">,
+    { sql, parameters, signal = currentSignal() }: Query,
     read: Read<T>,
     more: Readonly<Record<string, string>>,
   ): Promise<Sent<T>> {
@@ -449,6 +424,16 @@ function jsonRows<Row extends object>(body: Uint8Array, counted: number | undefi
 function checkRows(rows: number, counted: number | undefined): void {
   if (counted === undefined || counted === 0 || counted === rows) return;
   throw cutAnswer(`${grouped(rows)} of ${grouped(counted)} rows`);
+}
+
+/** @throws AnswerError for more rows than are allowed, where the server's user can't have the limit. */
+function checkLimit(rows: number, { maxResultRows }: Limits): void {
+  if (rows <= maxResultRows) return;
+  throw new AnswerError(
+    `answers with ${grouped(rows)} rows, more than the limit of ${grouped(maxResultRows)}`,
+    "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
+    "TOO_MANY_ROWS_OR_BYTES",
+  );
 }
 
 /** The part of an origin that comes from asking: the question, the server, the cost. */

@@ -90,7 +90,6 @@ const FORM: Readonly<Record<string, string>> = {
   output_format_json_quote_64bit_integers: "0",
   output_format_arrow_compression_method: "none",
   output_format_arrow_low_cardinality_as_dictionary: "1",
-  output_format_arrow_fixed_string_as_fixed_byte_array: "1",
   output_format_arrow_use_signed_indexes_for_dictionary: "1",
   output_format_arrow_use_64_bit_indexes_for_dictionary: "0",
   cancel_http_readonly_queries_on_client_close: "1",

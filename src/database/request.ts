@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { untilDone } from "../base/pending-work.js";
 import { grouped } from "../base/text.js";
 import type { Connection } from "./connection.js";
-import { placeValues } from "./long-values.js";
+import { formOf } from "./long-values.js";
 import { AnswerError, firstSentence, isConnectionLoss } from "./server-error.js";
 import { type ServerProgress, watchQuery } from "../progress/watch-query.js";
 
@@ -63,7 +63,8 @@ async function sent(connection: Connection, request: Request): Promise<Received>
   const late = new AbortController();
   const timer = globalThis.setTimeout(() => late.abort(), request.seconds * 1000);
   const signal = AbortSignal.any([late.signal, ...(request.signal ? [request.signal] : [])]);
-  const { sql, parameters, structures, form } = placeValues(request.sql, request.parameters);
+  const { sql, parameters } = request;
+  const form = formOf(sql, parameters);
   const run = async (client: ClickHouseClient, id: string, retries: number): Promise<Received> => {
     // The client never hears of a signal that was aborted before, as while the server was asked who it is.
     signal.throwIfAborted();
@@ -73,9 +74,9 @@ async function sent(connection: Connection, request: Request): Promise<Received>
         values: Readable.from([form.body]),
         http_headers: { "Content-Type": form.contentType },
       }),
-      query_params: { ...parameters },
+      query_params: form ? {} : { ...parameters },
       query_id: id,
-      clickhouse_settings: { ...request.settings, ...structures, ...WHOLE },
+      clickhouse_settings: { ...request.settings, ...WHOLE },
       abort_signal: signal,
       ignore_error_response: true,
     });

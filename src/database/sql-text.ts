@@ -73,7 +73,7 @@ export function nameOf(written: string): string {
 }
 
 /** What stands between quotes as text: with a backslash before a sign, or the quote written twice. */
-export function unescaped(text: string, quote = ""): string {
+function unescaped(text: string, quote: string): string {
   return text.replace(
     /\\(?:x([0-9a-f]{2})|([^]))|``|""/gi,
     (whole, code?: string, sign?: string) => {

@@ -1,10 +1,10 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { valueKind } from "../database/column-type.js";
+import { arrowType, valueKind } from "../database/column-type.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { NAME, nameOf, replaceInCode, sqlCode } from "../database/sql-text.js";
 import { quotedTable, tableName, type TableInfo } from "../database/table-info.js";
-import { boundsSql } from "../database/time-column.js";
+import { boundsSql, quoteIdentifier } from "../database/time-column.js";
 import { toTaggedJson } from "../result/json.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -35,7 +35,7 @@ const RANGE = new RegExp(`\\{range(?::\\s*(?:(${NAME})\\.)?(${NAME})\\s*)?\\}`, 
 const REMEMBERED = 60_000;
 const TRUSTED = 1_000;
 /** Types whose values arrive as bare numbers and bytes. */
-const UNREAD = /(?:^|[ (,])(?:Time(?:64)?|BFloat16)(?:$|[(),])/;
+const UNREAD = /(?:^|[ (,])(?:Time(?:64)?|BFloat16|U?Int(?:128|256))(?:$|[(),])/;
 /** Questions that are remembered. */
 const MOST_REMEMBERED = 100;
 /** Errors of a table whose columns are others now. */
@@ -100,7 +100,7 @@ interface Learned {
   readonly versions: string;
   /** The columns that are bounded, by what stands for them in the SQL: `{range:logs.t}`. */
   readonly columns: ReadonlyMap<string, TimeColumn>;
-  /** The types of the answer's columns: Arrow alone would give DateTime and enums as bare numbers. */
+  /** The types of the answer's columns. */
   readonly types: ReadonlyMap<string, string>;
 }
 
@@ -167,9 +167,10 @@ async function answerTo<Row extends object>(
   { columns, types }: Learned,
 ): Promise<Result<Row>> {
   const { database, range, signal } = call;
-  const question = boundSql(call, columns);
+  const bound = boundSql(call, columns);
+  const question = { ...bound, sql: readable(bound.sql, types) };
   const named = checkNamed(call.columns ?? {}, types, range);
-  const answer = await database.ask({ ...question, action: ACTION, types, signal });
+  const answer = await database.ask({ ...question, action: ACTION, signal });
   const meant = nameColumns(answer.table, named, range, LEAVES_OUT.test(sqlCode(call.sql)));
   const kinds = Object.fromEntries([...types].map(([name, type]) => [name, valueKind(type)]));
   for (const { name } of meant.columns.dimensions) kinds[name] = "text";
@@ -185,6 +186,15 @@ async function answerTo<Row extends object>(
       ...new Set([...columns.values()].flatMap(({ notes }) => notes)),
     ],
   });
+}
+
+/** The SQL with those of its columns cast that Arrow has no form of. */
+function readable(sql: string, types: Learned["types"]): string {
+  const casts = [...types].flatMap(([name, type]) => {
+    const [column, asked] = [quoteIdentifier(name), arrowType(type)];
+    return asked === type ? [] : [`CAST(${column} AS ${asked}) AS ${column}`];
+  });
+  return casts.length === 0 ? sql : `SELECT * REPLACE (${casts.join(", ")})\nFROM (\n${sql}\n)`;
 }
 
 /** @throws ProbelabError for clauses that are ours, and for one server's part of a cluster's table. */

@@ -1,3 +1,4 @@
+import { MOST_BYTES } from "../database/long-values.js";
 import { plainType } from "../database/time-column.js";
 import { ProbelabError } from "../base/error.js";
 import { bind, join, raw, sql, type Sql } from "./sql.js";
@@ -209,8 +210,8 @@ function matchSql({ column, value }: Condition, found: ColumnSql, name: string):
   const sent = isWide ? values.map(String) : values;
   const parts: Sql[] = [];
   if (sent.length === 1) parts.push(sql`${text} = ${bind(name, type, sent[0])}`);
-  if (sent.length > 1) {
-    const all = bind(name, `Array(${isWide ? "String" : type})`, sent);
+  for (const some of sent.length > 1 ? sendable(sent) : []) {
+    const all = bind(name, `Array(${isWide ? "String" : type})`, some);
     parts.push(sql`${text} IN ${isWide ? sql`CAST(${all} AS ${raw(`Array(${type})`)})` : all}`);
   }
   for (const start of list.filter(isPrefix)) {
@@ -223,6 +224,23 @@ function matchSql({ column, value }: Condition, found: ColumnSql, name: string):
   }
   if (list.includes(null)) parts.push(sql`isNull(${found.sql})`);
   return parts.length === 1 ? parts[0]! : sql`(${join(parts, " OR ")})`;
+}
+
+/** A list as lists that are each short enough for one value of a request. */
+function sendable<T>(values: readonly T[]): T[][] {
+  const lists: T[][] = [[]];
+  let room = MOST_BYTES;
+  for (const value of values) {
+    // Its letters may be escaped, and it is quoted.
+    const bytes = 2 * Buffer.byteLength(String(value)) + 3;
+    if (bytes > room) {
+      lists.push([]);
+      room = MOST_BYTES;
+    }
+    lists.at(-1)!.push(value);
+    room -= bytes;
+  }
+  return lists;
 }
 
 /** A number or a truth that came as text, as from a shell: what it says, where that is sure. */

@@ -80,15 +80,14 @@ test("a table and CSV hold every digit and every element", async () => {
   const uuid = "61f0c404-5cb3-11e7-907b-a6006ad3dba0";
   const shown = table(
     await ask(
-      `SELECT toUInt64(18446744073709551615) AS big, toInt256('-1000') AS wide, [toUInt8(1), 2] AS list, [toDateTime('2026-05-01 00:00:00', 'UTC')] AS times, map('a', toUUID('${uuid}')) AS ids, toFixedString('ab', 4) AS fixed FROM numbers(1) WHERE ${WITHIN}`,
+      `SELECT toUInt64(18446744073709551615) AS big, [toUInt8(1), 2] AS list, [toDateTime('2026-05-01 00:00:00', 'UTC')] AS times, map('a', toUUID('${uuid}')) AS ids, toFixedString('ab', 4) AS fixed FROM numbers(1) WHERE ${WITHIN}`,
     ),
   );
   const rest = ["[1,2]", '["2026-05-01T00:00:00.000Z"]', `{"a":"${uuid}"}`, "ab"];
   expect(shown.model.rows[0]?.map(({ text }) => text)).toEqual([
     "18,446,744,073,709,551,615",
-    "−1,000",
     ...rest,
   ]);
   const { names, rows } = shown.data;
-  expect(parseCsv(csv(names, rows))[1]).toEqual(["18446744073709551615", "-1000", ...rest]);
+  expect(parseCsv(csv(names, rows))[1]).toEqual(["18446744073709551615", ...rest]);
 });

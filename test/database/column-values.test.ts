@@ -57,13 +57,6 @@ describe("the values of lab.query", () => {
     "CAST('it\\'s\\n\\\\n' AS Enum8('it\\'s\\n\\\\n' = -1, 'b, (c' = 2))",
     "anyLastSimpleState(CAST('b' AS Enum16('a' = 1, 'b' = 300)))",
     `anyLastSimpleState(${UUID})`,
-    ...["Int128", "UInt128", "Int256", "UInt256"].flatMap((type) =>
-      ["0", "7", "18446744073709551616", ...(type.startsWith("U") ? [] : ["-1"])].map(
-        (number) => `to${type}('${number}')`,
-      ),
-    ),
-    "CAST('340282366920938463463374607431768211455' AS Nullable(UInt128))",
-    "toInt256('-57896044618658097711785492504343953926634992332820282019728792003956564819968')",
     "toInt64('-9223372036854775808')",
     "toUInt64('18446744073709551615')",
     "toUInt64(9007199254740991)",
@@ -92,10 +85,9 @@ describe("the values of lab.query", () => {
     "[toFixedString('abcd', 4)]",
     "CAST(['a', NULL] AS Array(LowCardinality(Nullable(String))))",
     "[toUInt64(18446744073709551615), 1]",
-    "[toInt128(-5)]",
     `tuple(1, ${UUID})`,
     `CAST((1, ${UUID}) AS Tuple(number UInt8, \`an id, (quoted\` Nullable(UUID)))`,
-    "tuple(toDateTime('2026-05-01 00:00:00', 'UTC'), [toUInt128(1)])",
+    "tuple(toDateTime('2026-05-01 00:00:00', 'UTC'), [toUInt64(1)])",
     "tuple()",
     `map('a', ${UUID}, '__proto__', NULL)`,
     "map('a', map(toUInt64(18446744073709551615), [toIPv6('::1')]))",
@@ -109,9 +101,9 @@ describe("the values of lab.query", () => {
     const types = [
       "Array(Nullable(UUID))",
       "Map(IPv6, Array(UInt64))",
-      "Tuple(a Nullable(Int256), b Array(Tuple(UInt32, IPv4)))",
+      "Tuple(a Nullable(Int64), b Array(Tuple(UInt32, IPv4)))",
       "Array(Array(Nullable(DateTime('UTC'))))",
-      "Map(UUID, Tuple(UInt128, Enum8('x' = 1, 'y' = 2)))",
+      "Map(UUID, Tuple(UInt64, Enum8('x' = 1, 'y' = 2)))",
       "Array(Map(UUID, Nullable(Int64)))",
     ];
     const structure = types.map((type, at) => `c${at} ${type}`).join(", ");
@@ -123,12 +115,15 @@ describe("the values of lab.query", () => {
     }
   });
 
-  it.each(["CAST('-01:02:03' AS Time)", "[CAST(1 AS Time64(3))]", "CAST(1.5 AS BFloat16)"])(
-    "%s is refused",
-    async (value) => {
-      await expect(query(`${value} AS v`)).rejects.toThrow("give it as text, toString(v)");
-    },
-  );
+  it.each([
+    "CAST('-01:02:03' AS Time)",
+    "[CAST(1 AS Time64(3))]",
+    "CAST(1.5 AS BFloat16)",
+    "toInt128(7)",
+    "[toUInt256(7)]",
+  ])("%s is refused", async (value) => {
+    await expect(query(`${value} AS v`)).rejects.toThrow("give it as text, toString(v)");
+  });
 
   it("texts that are no UTF-8 are told apart, each wrong byte as \\xff", async () => {
     const bytes = "unhex(['61ff', '61fe', 'e282', 'e282ac80', 'c3', 'a9', 'efbbbfff'][number + 1])";
@@ -157,8 +152,6 @@ describe("the values of lab.query", () => {
       [UUID]: "text",
       "toIPv6('::1')": "text",
       "toFixedString('a', 2)": "text",
-      "toInt128(7)": "number",
-      "toUInt256(7)": "number",
       "toIntervalDay(3)": "number",
       "maxSimpleState(toDateTime('2026-05-01 00:00:00', 'UTC'))": "time",
       "maxSimpleState(number)": "number",

@@ -32,11 +32,10 @@ afterAll(async () => {
 
 const open = (url = server.url, limits = {}) =>
   Database.open(parseSource(url, { root: "/", name: "test" }), limits);
-const question = (sql: string, types?: ReadonlyMap<string, string>) => ({
+const question = (sql: string) => ({
   sql,
   parameters: {},
   action: "ask",
-  ...(types && { types }),
 });
 
 /** Asks as a way does that drops "wait for the end": errors come in the middle of an answer. */
@@ -115,13 +114,6 @@ describe("a question that is stopped", () => {
     await refused;
     expect(await running("killed here")).toBe(0);
   });
-});
-
-it("a column that is not in the answer is told", async () => {
-  await using database = await open();
-  await expect(database.ask(question("SELECT 1 AS m", new Map([["n", "UInt32"]])))).rejects.toThrow(
-    /sent an answer without the column n\. A table was changed meanwhile/,
-  );
 });
 
 describe("a server that goes away", () => {
