@@ -27,9 +27,10 @@ export function buckets(range: TimeRange, every: Bucket): RangeBucket[] {
   const result: RangeBucket[] = [];
   const step = stepOf(every);
   let start = startAt(+range.start, step, range.timeZone);
-  while (start < range.end) {
-    const end = startAfter(+start, step, range.timeZone);
-    result.push({ start, end, complete: start >= range.start && end <= range.end });
+  while (start < +range.end) {
+    const end = startAfter(start, step, range.timeZone);
+    const complete = start >= +range.start && end <= +range.end;
+    result.push({ start: new Date(start), end: new Date(end), complete });
     start = end;
   }
   return result;
@@ -67,7 +68,7 @@ function countBuckets(range: TimeRange, every: Bucket, most: number): number {
  *
  * Buckets start when the clocks of the zone show a multiple of the step:
  * - seconds, minutes and hours that divide an hour (`"15 minutes"`): each time the clocks show a
- *   multiple, so that an hour that they show twice is two buckets;
+ *   multiple or are changed, so that an hour that they show twice is two buckets;
  * - those that divide a day (`"90 minutes"`, `"3 hours"`): counted from each midnight, the first
  *   time that the clocks show it: at 0, 3, 6 … o'clock;
  * - those that divide neither (`"7 minutes"`, `"5 hours"`): even steps from 1970-01-01T00:00Z,
@@ -77,88 +78,53 @@ function countBuckets(range: TimeRange, every: Bucket, most: number): number {
  *   3 months are quarters.
  *
  * Where the clocks are set forward past a multiple the bucket starts at that change. So no bucket
- * overlaps another, whatever a zone does: an hour takes 30 minutes where half an hour of it is
- * skipped, and 90 where half of it comes again. ClickHouse's `toStartOf…` differ from that on some
- * days on which a zone changes by anything but whole hours, so `bucketSql` asks by these starts.
+ * overlaps another, whatever a zone does. ClickHouse's `toStartOf…` differ from that on some days on
+ * which a zone changes by anything but whole hours, so questions ask by these starts.
  *
  * @example
  * const instant = new Date("2026-10-03T15:45:00Z"); // the clocks went from 02:00 to 02:30 at 15:30Z
  * bucketStart(instant, "hour", "Australia/Lord_Howe"); // 2026-10-03T15:30:00.000Z
  */
 export function bucketStart(instant: Date, every: Bucket, timeZone: string): Date {
-  return startAt(+instant, stepOf(every), timeZone);
-}
-
-function startAt(ms: number, step: Step, timeZone: string): Date {
-  return new Date(
-    steadyStart(ms, step, timeZone) ??
-      (step.begins === "clock"
-        ? evenStart(ms, step.size, timeZone)
-        : calendarStart(ms, step, timeZone)),
-  );
+  return new Date(startAt(+instant, stepOf(every), timeZone));
 }
 
 /** The start of the bucket after the one that begins at `start`. */
 export function nextBucket(start: Date, every: Bucket, timeZone: string): Date {
-  return startAfter(+start, stepOf(every), timeZone);
+  return new Date(startAfter(+start, stepOf(every), timeZone));
 }
 
-function startAfter(ms: number, step: Step, timeZone: string): Date {
-  const steady = steadyStart(ms, step, timeZone);
-  if (steady !== undefined) {
-    const next = steady + step.size;
-    if (step.begins === "epoch" || next < steadyOffset(ms, timeZone).until) return new Date(next);
+function startAt(ms: number, step: Step, timeZone: string): number {
+  const { begins, size, origin } = step;
+  if (begins === "epoch") return floorTo(ms, size);
+  if (begins !== "month") {
+    const { from, offset } = steadyOffset(ms, timeZone);
+    const start = floorTo(ms + offset - origin, size) + origin - offset;
+    if (begins === "clock") return Math.max(start, from);
+    // Clocks that were set back may have shown the start before: no zone sets them back by a day.
+    if (start - DAY >= from) return start;
   }
-  if (step.begins === "clock") return new Date(evenNext(ms, step.size, timeZone));
+  let start = firstInstantAt(floorWall(wallClock(ms, timeZone), step), timeZone);
+  // Clocks that were set back over a multiple show the bucket before it once more.
+  for (let next = start; next <= ms; next = startAfter(start, step, timeZone)) start = next;
+  return start;
+}
+
+function startAfter(ms: number, step: Step, timeZone: string): number {
+  const { begins, size, origin } = step;
+  if (begins === "epoch") return ms + size;
+  if (begins !== "month") {
+    const { until, offset } = steadyOffset(ms, timeZone);
+    const next = floorTo(ms + offset - origin, size) + size + origin - offset;
+    if (begins === "clock") return Math.min(next, until);
+    if (next < until) return next;
+  }
   let wall = floorWall(wallClock(ms, timeZone), step);
   for (;;) {
-    wall = nextWall(wall, step);
+    wall = wall.add(begins === "month" ? { months: size } : { milliseconds: size });
     const next = firstInstantAt(wall, timeZone);
-    if (next > ms) return new Date(next);
+    if (next > ms) return next;
   }
-}
-
-/** The start of a bucket by arithmetic alone; undefined where a change of the clocks is near, and for months. */
-function steadyStart(ms: number, { begins, size, origin }: Step, timeZone: string) {
-  if (begins === "epoch") return floorTo(ms, size);
-  if (begins === "month") return undefined;
-  const { from, offset } = steadyOffset(ms, timeZone);
-  const shift = offset - origin;
-  const start = floorTo(ms + shift, size) - shift;
-  // Clocks that were set back may have shown the start before: no zone sets them back by a day.
-  return start - DAY >= from ? start : undefined;
-}
-
-/** The last instant up to `ms` at which the wall clock came to a multiple of `size`. */
-function evenStart(ms: number, size: number, timeZone: string): number {
-  const { from, offset } = steadyOffset(ms, timeZone);
-  const start = floorTo(ms + offset, size) - offset;
-  if (start >= from) return start;
-  const before = offsetAt(from - 1, timeZone);
-  const passed = floorTo(from + offset, size) > floorTo(from - 1 + before, size);
-  return passed ? from : evenStart(from - 1, size, timeZone);
-}
-
-/** The first instant after `ms` at which the wall clock comes to a multiple of `size`. */
-function evenNext(ms: number, size: number, timeZone: string): number {
-  const { until, offset } = steadyOffset(ms, timeZone);
-  const next = floorTo(ms + offset, size) + size - offset;
-  if (next < until) return next;
-  return evenStart(until, size, timeZone) === until ? until : evenNext(until, size, timeZone);
-}
-
-/** The last instant up to `ms` at which the wall clock came to a multiple of the step for the first time. */
-function calendarStart(ms: number, step: Step, timeZone: string): number {
-  let wall = floorWall(wallClock(ms, timeZone), step);
-  // Clocks that were set back over a multiple show the bucket before it once more.
-  if (offsetAt(ms - DAY, timeZone) > offsetAt(ms, timeZone)) {
-    let next = nextWall(wall, step);
-    while (firstInstantAt(next, timeZone) <= ms) {
-      wall = next;
-      next = nextWall(wall, step);
-    }
-  }
-  return firstInstantAt(wall, timeZone);
 }
 
 function floorTo(value: number, size: number): number {
@@ -173,10 +139,6 @@ function floorWall(local: Temporal.PlainDateTime, { begins, size, origin }: Step
   }
   const shown = local.toZonedDateTime("UTC").epochMilliseconds;
   return wallClock(floorTo(shown - origin, size) + origin, "UTC");
-}
-
-function nextWall(wall: Temporal.PlainDateTime, { begins, size }: Step): Temporal.PlainDateTime {
-  return wall.add(begins === "month" ? { months: size } : { milliseconds: size });
 }
 
 /** Milliseconds by which a zone's clocks are ahead of UTC at an instant (ms since 1970). */

@@ -62,7 +62,8 @@ function startsByWalking(
   walls.forEach((wall, i) => {
     if (i === 0) return;
     const now = place(wall);
-    const repeated = again && wall % (minutes * MINUTE) === 0;
+    const changed = wall - walls[i - 1]! !== walls[1]! - walls[0]!;
+    const repeated = again && (changed || wall % (minutes * MINUTE) === 0);
     if (repeated || now > (again ? last : highest)) starts.push(i);
     highest = Math.max(highest, now);
     last = now;
