@@ -1,46 +1,11 @@
 import type { ValueKind } from "../result/origin.js";
 
-/** A ClickHouse type taken apart: `Map(String, Array(UUID))` is Map of `String` and `Array(UUID)`. */
-interface ColumnType {
-  readonly name: string;
-  /** The arguments in its brackets: types, elements of a tuple, numbers, enum values. */
-  readonly parts: readonly string[];
-}
-
-// Quoted text, names in backquotes, brackets, commas; whatever else stands for itself.
-const TOKEN = /'(?:[^'\\]|\\[^])*'|`(?:[^`\\]|\\[^])*`|[(),]|[^'`(),]+/g;
-
-/** Takes a type apart, as the server writes it, on one line or on several. */
-function parseType(type: string): ColumnType {
-  const open = type.indexOf("(");
-  if (open < 0) return { name: type.trim(), parts: [] };
-  const parts: string[] = [];
-  let part = "";
-  let depth = 0;
-  for (const [token] of type.slice(open + 1, type.lastIndexOf(")")).matchAll(TOKEN)) {
-    if (token === "(") depth++;
-    if (token === ")") depth--;
-    if (token === "," && depth === 0) {
-      parts.push(part.trim());
-      part = "";
-    } else {
-      part += token;
-    }
-  }
-  if (parts.length > 0 || part.trim() !== "") parts.push(part.trim());
-  return { name: type.slice(0, open).trim(), parts };
-}
+const WRAPPED = /^(?:(?:Nullable|LowCardinality)\(|SimpleAggregateFunction\([^,]+,)([^]*)\)$/;
 
 /** The type of a column's values, without what says that they may be null or how they are stored. */
 export function plainType(type: string): string {
-  const { name, parts } = parseType(type);
-  const inner =
-    name === "SimpleAggregateFunction"
-      ? parts[1]
-      : name === "Nullable" || name === "LowCardinality"
-        ? parts[0]
-        : undefined;
-  return inner === undefined ? type : plainType(inner);
+  const inner = WRAPPED.exec(type)?.[1];
+  return inner === undefined ? type : plainType(inner.trim());
 }
 
 // The name of a tuple's element (which a type or the next follows) is none of these.

@@ -18,7 +18,7 @@ import { send } from "./request.js";
 import { AnswerError, cutAnswer, serverError, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
 import { sqlCode } from "./sql-text.js";
-import { learnTable, quotedTable, type TableInfo, tableName, tableVersion } from "./table-info.js";
+import { learnTable, quotedTable, type TableInfo, tableName } from "./table-info.js";
 import { type AskRows, SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import { plainType, timeColumn } from "./time-column.js";
 import { currentSignal } from "../interrupt/current-signal.js";
@@ -50,20 +50,14 @@ export interface Answer {
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #limited: Limited;
+  readonly #learned = new Map<TableRole, { readonly info: Promise<TableInfo>; until: number }>();
+  readonly #latest = new Map<TableRole, TableInfo>();
   /** True if the server returns the query id. */
   readonly #named: boolean;
-  /** By role and version of the table. */
-  readonly #learned = new Map<string, { readonly info: Promise<TableInfo>; until: number }>();
-  readonly #latest = new Map<TableRole, TableInfo>();
-  readonly #versions = new Map<string, Promise<string>>();
   /** `embedded:DIR`, or the server's URL and database without credentials. */
   readonly source: string;
   /** ClickHouse's version. */
   readonly version: string;
-  /** True for the embedded server. */
-  readonly embedded: boolean;
-  /** The deployment's names for tables and columns. */
-  readonly tables: Tables;
   /** Limits that the database's user can't have, a sentence each. */
   readonly notes: readonly string[];
 
@@ -71,17 +65,17 @@ export class Database implements AsyncDisposable {
     connection: Connection,
     limited: Limited,
     { version, named }: { version: string; named: boolean },
-    embedded: boolean,
-    tables: Tables,
+    /** True for the embedded server. */
+    readonly embedded: boolean,
+    /** The deployment's names for tables and columns. */
+    readonly tables: Tables,
   ) {
     this.#connection = connection;
-    this.#named = named;
-    this.tables = tables;
     this.#limited = limited;
-    this.notes = limited.notes;
+    this.#named = named;
     this.source = connection.label;
     this.version = version;
-    this.embedded = embedded;
+    this.notes = limited.notes;
   }
 
   /**
@@ -152,48 +146,31 @@ export class Database implements AsyncDisposable {
     return { body: answer, rows: counted };
   }
 
-  /**
-   * Learns one of the service's tables; again where it was empty or is another one now, and after a
-   * minute where the server can't tell that: of a view, and where rows say in which unit they are.
-   */
-  async table(role: TableRole): Promise<TableInfo> {
-    // Behind a proxy there may be several servers, each with a version of its own.
-    const { table, cluster } = this.tables[role];
-    const latest = this.#latest.get(role);
-    let version = "";
-    try {
-      if (cluster === undefined) version = await this.tableVersion(table);
-    } catch (error) {
-      // That a server or a table is gone is said by the question itself, with its own action.
-      if (latest === undefined) throw error;
-      return latest;
-    }
-    const key = `${role} ${version}`;
-    const known = this.#learned.get(key);
+  /** Learns one of the service's tables, for a minute; an empty one again with the next question. */
+  table(role: TableRole): Promise<TableInfo> {
+    const known = this.#learned.get(role);
     if (known !== undefined && Date.now() < known.until) return known.info;
+    const latest = this.#latest.get(role);
     const info = learnTable(this.rows, this.here, this.tables[role], role).catch(
       (error: ProbelabError) => {
-        if (latest === undefined || error.code !== "UNKNOWN_TABLE") throw error;
+        // That a server or a table is gone is said by the question itself, with its own action.
+        if (latest === undefined || error.code === undefined) throw error;
         return latest;
       },
     );
     const learned = { info, until: Date.now() + LEARNED };
-    this.#learned.set(key, learned);
+    this.#learned.set(role, learned);
     const settle = (info: TableInfo) => {
       this.#latest.set(role, info);
-      if (!info.settled) this.#learned.delete(key);
-      // Its type says what it holds, and the server when that changes.
-      else if (info.timeForm === null && /^\w*(MergeTree|Memory)$/.test(info.engine)) {
-        learned.until = Infinity;
-      }
+      if (!info.settled) learned.until = 0;
     };
-    info.then(settle, () => this.#learned.delete(key));
+    info.then(settle, () => (learned.until = 0));
     return info;
   }
 
   /**
-   * Learns again what is known of the tables; true where one is another now. An answer without rows
-   * may have been asked in the unit or of the columns that the table had before.
+   * Learns again what is known of the tables; true where one is another now. An error, or an answer
+   * without rows, may come of the unit or the columns that the table had before.
    */
   async isChanged(): Promise<boolean> {
     const before = [...this.#latest];
@@ -201,17 +178,6 @@ export class Database implements AsyncDisposable {
     const now = await Promise.all(before.map(([role]) => this.table(role)));
     const shape = ({ time, columns }: TableInfo) => JSON.stringify([time.written, ...columns]);
     return before.some(([, info], at) => now[at] !== undefined && shape(info) !== shape(now[at]));
-  }
-
-  /** Changes when a table is exchanged or altered; questions at the same time ask for it once. */
-  tableVersion(table: string): Promise<string> {
-    const known = this.#versions.get(table);
-    if (known !== undefined) return known;
-    const version = tableVersion(this.rows, this.here, table);
-    this.#versions.set(table, version);
-    const forget = () => this.#versions.delete(table);
-    version.then(forget, forget);
-    return version;
   }
 
   /**
@@ -340,7 +306,7 @@ function answerSeconds({ maxSeconds }: Limits): number {
   return maxSeconds + Math.min(30, Math.max(2, maxSeconds / 4));
 }
 
-/** Milliseconds for which a table is known whose changes the server doesn't tell. */
+/** Milliseconds for which a table is known. */
 const LEARNED = 60_000;
 
 /** Long enough for a sleeping server to wake. */

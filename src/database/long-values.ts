@@ -82,7 +82,7 @@ function escaped(value: unknown, place: "value" | "inside"): string {
   }
   if (typeof value === "boolean") return inside ? String(value) : value ? "1" : "0";
   if (value instanceof Date) return (value.getTime() / 1000).toFixed(3);
-  if (typeof value !== "object") return String(value as number);
+  if (typeof value !== "object") return `${value as number}`;
   if (Array.isArray(value)) return `[${value.map(part).join(",")}]`;
   const entries = value instanceof Map ? [...value] : Object.entries(value);
   return `{${entries.map((entry) => entry.map(part).join(":")).join(",")}}`;

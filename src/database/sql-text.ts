@@ -12,7 +12,7 @@ const QUOTED =
   /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`\\]|\\[^]|``)*(?:`|$)|--[^\n]*|#[ !][^\n]*|\/\*[^]*?(?:\*\/|$)|\$(?<tag>\w*)\$[^]*?(?:\$\k<tag>\$|$)/g;
 
 /** Cuts SQL into code and quoted parts; joined again they are the text. */
-export function sqlParts(sql: string): Part[] {
+function sqlParts(sql: string): Part[] {
   const parts: Part[] = [];
   let end = 0;
   for (const match of sql.matchAll(QUOTED)) {
@@ -54,33 +54,12 @@ export const QUOTED_NAME = "`(?:[^`\\\\]|\\\\[^]|``)*`";
 /** The same for a name as SQL writes it: bare or quoted. */
 export const NAME = `\\w+|${QUOTED_NAME}|"(?:[^"\\\\]|\\\\[^]|"")*"`;
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-  0: "\0",
-  a: "\x07",
-  e: "\x1b",
-};
-
 /** The name that a {@link NAME} stands for. */
 export function nameOf(written: string): string {
   const quote = written[0] ?? "";
-  return quote === "`" || quote === '"' ? unescaped(written.slice(1, -1), quote) : written;
-}
-
-/** What stands between quotes as text: with a backslash before a sign, or the quote written twice. */
-function unescaped(text: string, quote: string): string {
-  return text.replace(
-    /\\(?:x([0-9a-f]{2})|([^]))|``|""/gi,
-    (whole, code?: string, sign?: string) => {
-      if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
-      if (sign === undefined) return whole === quote + quote ? quote : whole;
-      // Before any other character a backslash is one.
-      return ESCAPES[sign] ?? (/[\\`"'/=]/.test(sign) ? sign : whole);
-    },
-  );
+  if (quote !== "`" && quote !== '"') return written;
+  const pairs = /\\([`"'\\])|``|""/g;
+  return written
+    .slice(1, -1)
+    .replace(pairs, (pair, sign?: string) => sign ?? (pair === quote + quote ? quote : pair));
 }

@@ -1,7 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { counted, grouped } from "../base/text.js";
-import { NAME, nameOf, QUOTED_NAME, sqlParts } from "./sql-text.js";
+import { NAME, nameOf, QUOTED_NAME } from "./sql-text.js";
 import { SEED_TABLES, type AskRows, type TableNames, type TableRole } from "./tables.js";
 import {
   boundsSql,
@@ -218,6 +218,9 @@ const UNKNOWN: TableEngine = { engine: "", merges: false, sortedBy: "", rows: nu
 /** Engines whose rows change when parts merge, plain, Replicated… and Shared…. */
 const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)MergeTree/;
 const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
+/** Distributed('cluster', 'database', 'table'[, sharding key]), names bare or quoted. */
+const DISTRIBUTED =
+  /^Distributed\(('(?:[^'\\]|\\[^])*'|\w+), ('(?:[^'\\]|\\[^])*'|\w*), ('(?:[^'\\]|\\[^])*'|\w+)(?:, ([^]*))?\)/;
 /** The table that a materialized view writes to. */
 const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
 /** The tables that a view reads, with or without FINAL. */
@@ -236,9 +239,11 @@ async function tableEngine(
   const table = shown ?? (await showTable(ask, database, name));
   if (table === undefined) return UNKNOWN;
   if (table.engine === "Distributed" && shown === undefined) {
-    // Distributed('cluster', 'database', 'table'[, sharding key[, policy]]), names bare or quoted.
-    const [cluster = "", from = "", local = "", sharded] = argumentsOf(table.engine_full);
-    const over = { cluster, database: from || database, table: local, sharded };
+    const [, ...named] = DISTRIBUTED.exec(table.engine_full) ?? [];
+    const [cluster = "", from = "", local = ""] = named.map((text) =>
+      nameOf(text?.replace(/^'(.*)'$/s, '"$1"') ?? ""),
+    );
+    const over = { cluster, database: from || database, table: local, sharded: named[3] };
     return onShards(ask, name, quotedTable(database, name), over);
   }
   const found = described(table);
@@ -317,41 +322,22 @@ function onCluster(cluster: string, place: string): string {
   return `cluster(${quoteIdentifier(cluster)}, ${place})`;
 }
 
-/** The arguments of an engine as the server writes it, unquoted. */
-function argumentsOf(engine: string): string[] {
-  const found = [""];
-  let depth = 0;
-  for (const { code, text } of sqlParts(engine)) {
-    for (const part of code ? text : [text]) {
-      if (part === ")") depth -= 1;
-      if (depth === 1 && part === ",") found.push("");
-      else if (depth > 0) found[found.length - 1] += part;
-      if (part === "(") depth += 1;
-    }
-  }
-  return found
-    .map((each) => each.trim())
-    .map((text) => nameOf(/^'.*'$/s.test(text) ? `"${text.slice(1, -1)}"` : text));
-}
-
-const SHOWN =
-  "engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query";
 type Shown = Readonly<
   Record<"engine" | "engine_full" | "sorting_key" | "as_select" | "create_table_query", string>
 > & { readonly rows: string | null };
 
 /** A row of system.tables; undefined for a user who is kept from it. */
-async function showTable<Row extends object = Shown>(
+async function showTable(
   ask: AskRows,
   database: string,
   name: string,
   cluster?: string,
-  columns = SHOWN,
-): Promise<Row | undefined> {
+): Promise<Shown | undefined> {
   const tables = cluster === undefined ? "system.tables" : onCluster(cluster, "system.tables");
   try {
-    const [shown] = await ask<Row>(
-      `SELECT ${columns}\nFROM ${tables} WHERE database = {database:String} AND name = {name:String} LIMIT 1`,
+    const [shown] = await ask<Shown>(
+      `SELECT engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query
+FROM ${tables} WHERE database = {database:String} AND name = {name:String} LIMIT 1`,
       { database, name },
     );
     return shown;
@@ -359,18 +345,6 @@ async function showTable<Row extends object = Shown>(
     if (error instanceof ProbelabError && error.code === "ACCESS_DENIED") return undefined;
     throw error;
   }
-}
-
-/** Changes when a table is exchanged for another or altered; "" where the server doesn't show it. */
-export async function tableVersion(
-  ask: AskRows,
-  defaultDatabase: string,
-  table: string,
-): Promise<string> {
-  const columns = "concat(toString(uuid), toString(cityHash64(create_table_query))) AS version";
-  const place = tableName(table, defaultDatabase);
-  const shown = await showTable<{ version: string }>(ask, ...place, undefined, columns);
-  return shown?.version ?? "";
 }
 
 /** `database.table`, quoted or not, as its two names. */

@@ -1,5 +1,4 @@
 import type { TableInfo } from "../database/table-info.js";
-import { plainType } from "../database/time-column.js";
 import { daysOnly, tableBounds, type Source, type SourceColumn } from "../query/source.js";
 import { join, nested, raw, select, sql, type Column, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
@@ -182,22 +181,10 @@ export class FirstColumns {
 
   /** SQL that orders measurements by their time, then by a hash: one number where the time is one. */
   #orderKey(hash: string): string {
-    const { time, columns, timeName } = this.#table;
-    const type = columns.get(timeName) ?? "";
-    const plain = plainType(type);
-    const known = /Nullable\(/.test(type) ? `assumeNotNull(${time.sql})` : time.sql;
-    if (/^(DateTime(\(|$)|UInt32$)/.test(plain)) {
-      return `bitOr(bitShiftLeft(toUInt64(toUInt32(${known})), 32), bitAnd(${hash}, 4294967295))`;
-    }
-    const precision = /^DateTime64\((\d)/.exec(plain)?.[1];
-    const ticks =
-      precision !== undefined
-        ? `toUnixTimestamp64${Number(precision) > 6 ? "Nano" : "Micro"}(${known})`
-        : /^U?Int64$/.test(plain)
-          ? `toInt64(${known})`
-          : undefined;
-    return ticks === undefined
-      ? `(${known}, ${hash})`
-      : `bitShiftLeft(toUInt128(${ticks}), 64) + ${hash}`;
+    const { sql, ticks, resolution } = this.#table.time;
+    if (ticks === undefined) return `(${sql}, ${hash})`;
+    return resolution === "second" || resolution === "day"
+      ? `bitOr(bitShiftLeft(toUInt64(${ticks(sql)}), 32), bitAnd(${hash}, 4294967295))`
+      : `bitShiftLeft(toUInt128(${ticks(sql)}), 64) + ${hash}`;
   }
 }

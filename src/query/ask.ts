@@ -89,7 +89,24 @@ export async function askSource(
   options: GroupOptions,
   measures: Readonly<Record<string, Measure<unknown>>>,
   preset: Preset,
-  asksAgain = false,
+): Promise<Result> {
+  const ask = () => askOnce(database, open, options, measures, preset);
+  try {
+    const answer = await ask();
+    if (answer.numRows() > 0 || !(await database.isChanged())) return answer;
+  } catch (error) {
+    if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
+    if (!(await database.isChanged().catch(() => false))) throw error;
+  }
+  return ask();
+}
+
+async function askOnce(
+  database: Database,
+  open: (range: TimeRange) => Promise<Source>,
+  options: GroupOptions,
+  measures: Readonly<Record<string, Measure<unknown>>>,
+  preset: Preset,
 ): Promise<Result> {
   const { action } = preset;
   const range = checkRange((options as GroupOptions | undefined)?.range, action);
@@ -131,9 +148,6 @@ export async function askSource(
     many: source.many,
   });
   const empty = table.numRows() === 0;
-  if (empty && !asksAgain && (await database.isChanged())) {
-    return askSource(database, open, options, measures, preset, true);
-  }
   const unusable = usable.length < answer.rows.length;
   const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
   const why = empty ? await explained(true) : missing;

@@ -3,7 +3,7 @@ import { ProbelabError } from "../base/error.js";
 import { arrowType, valueKind } from "../database/column-type.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { NAME, nameOf, replaceInCode, sqlCode } from "../database/sql-text.js";
-import { quotedTable, tableName, type TableInfo } from "../database/table-info.js";
+import { tableName, type TableInfo } from "../database/table-info.js";
 import { boundsSql, quoteIdentifier } from "../database/time-column.js";
 import { toTaggedJson } from "../result/json.js";
 import { Result, type Value } from "../result/result.js";
@@ -31,9 +31,8 @@ const ACTION = "run the query";
 /** Clauses that leave out groups of an answer, so that a missing row is not zero. */
 const LEAVES_OUT = /\b(HAVING|QUALIFY|LIMIT|OFFSET|FETCH)\b/i;
 const RANGE = new RegExp(`\\{range(?::\\s*(?:(${NAME})\\.)?(${NAME})\\s*)?\\}`, "g");
-/** Milliseconds for which a question isn't learned again, and for which its tables are taken to be the same. */
+/** Milliseconds for which a question isn't learned again. */
 const REMEMBERED = 60_000;
-const TRUSTED = 1_000;
 /** Types whose values arrive as bare numbers and bytes. */
 const UNREAD = /(?:^|[ (,])(?:Time(?:64)?|BFloat16|U?Int(?:128|256))(?:$|[(),])/;
 /** Questions that are remembered. */
@@ -57,27 +56,13 @@ export function freeQueries(database: Database): FreeQuery {
     const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
     const known = memory.get(key);
     memory.delete(key);
-    if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
-      const [answer, same] = await Promise.all([
-        answerTo<Row>(question, known).catch((error: ProbelabError) => {
-          if (!OTHER_COLUMNS.test(error.code ?? "")) throw error;
-          return undefined;
-        }),
-        // What was learned of a table isn't true of the one it was exchanged for.
-        Date.now() - known.checked < TRUSTED ||
-          versionsOf(database, known.columns).then(
-            (versions) => versions === known.versions,
-            () => false,
-          ),
-      ]);
-      if (answer !== undefined && !isNothing(answer) && same) {
-        memory.set(key, { ...known, checked: Date.now() });
-        return answer;
-      }
-    }
-    let learned = await learn(question);
-    let answer = await answerTo<Row>(question, learned);
-    if (isNothing(answer) && (await database.isChanged())) {
+    let learned = known && Date.now() < known.until ? known : await learn(question);
+    let answer = await answerTo<Row>(question, learned).catch((error: ProbelabError) => {
+      if (learned !== known || !OTHER_COLUMNS.test(error.code ?? "")) throw error;
+      return undefined;
+    });
+    // The tables may be others by now.
+    if (answer === undefined || (isNothing(answer) && (await database.isChanged()))) {
       learned = await learn(question);
       answer = await answerTo<Row>(question, learned);
     }
@@ -89,15 +74,11 @@ export function freeQueries(database: Database): FreeQuery {
 }
 
 type Asked = QueryOptions & { readonly database: Database; readonly sql: string };
-type TimeColumn = Pick<TableInfo, "time" | "notes"> & { readonly table: string };
+type TimeColumn = Pick<TableInfo, "time" | "notes">;
 
 /** The server's description of a question before it is asked. */
 interface Learned {
-  readonly learned: number;
-  /** When the versions were last those of then. */
-  readonly checked: number;
-  /** Of the tables that are bounded. */
-  readonly versions: string;
+  readonly until: number;
   /** The columns that are bounded, by what stands for them in the SQL: `{range:logs.t}`. */
   readonly columns: ReadonlyMap<string, TimeColumn>;
   /** The types of the answer's columns. */
@@ -110,15 +91,10 @@ function isNothing(answer: Result<object>): boolean {
   return answer.numRows() < 2 && Object.values(first).every((value) => !value);
 }
 
-async function versionsOf(database: Database, columns: Learned["columns"]): Promise<string> {
-  const tables = [...new Set([...columns.values()].map(({ table }) => table))];
-  return (await Promise.all(tables.map((table) => database.tableVersion(table)))).join();
-}
-
 async function learn(question: Asked): Promise<Learned> {
   const { database, signal } = question;
   checkCode(database, sqlCode(question.sql));
-  const learned = Date.now();
+  const until = Date.now() + REMEMBERED;
   const wanted = new Map<string, readonly [table: string, name: string]>();
   replaceInCode(question.sql, RANGE, (whole, table = "", name) => {
     const column = name === undefined ? database.tables.measurements.time : nameOf(name);
@@ -132,7 +108,6 @@ async function learn(question: Asked): Promise<Learned> {
   }
   const columns = new Map<string, TimeColumn>();
   for (const [key, column] of wanted) columns.set(key, await findTimeColumn(question, column));
-  const versions = await versionsOf(database, columns);
   const { sql, parameters } = boundSql(question, columns);
   const described = await database.rows<{ name: string; type: string }>(
     `DESCRIBE TABLE (${sql}\n)`,
@@ -159,7 +134,7 @@ async function learn(question: Asked): Promise<Learned> {
     }
     types.set(name, type);
   }
-  return { learned, checked: learned, versions, columns, types };
+  return { until, columns, types };
 }
 
 async function answerTo<Row extends object>(
@@ -271,6 +246,5 @@ ORDER BY far = 1 OR near = 1 DESC, table`,
     );
   }
   const place = [first.database, first.table] as const;
-  const column = await database.timeColumn(place, name, first.type, signal);
-  return { time: column.time, notes: column.notes, table: quotedTable(...place) };
+  return database.timeColumn(place, name, first.type, signal);
 }

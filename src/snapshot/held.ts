@@ -74,14 +74,12 @@ export async function writeAbout(writer: Writer, name: string, about: Subject | 
 
 /** What a snapshot is of, and what it holds once it was taken whole; undefined where there is none. */
 export async function readAbout(ask: AskRows, name: string): Promise<Subject | Held | undefined> {
-  const [there] = await ask(
-    "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
-    { table: `snapshot_${name}_about` },
-  );
-  if (there === undefined) return undefined;
   const [row] = await ask<{ about: string }>(
     `SELECT about FROM ${tablesOf(name).about} ORDER BY at DESC LIMIT 1`,
-  );
+  ).catch((error: ProbelabError) => {
+    if (error.code !== "UNKNOWN_TABLE") throw error;
+    return [];
+  });
   if (row === undefined) return undefined;
   const about = fromTaggedJson(row.about) as Subject | Held;
   if (about.layout === 4) return about;

@@ -101,7 +101,6 @@ describe("a lab that stays open", () => {
     await own.writer.command("INSERT INTO later VALUES (1777600000000000, '7')");
     expect(await ask()).toEqual([{ n: "7" }]);
     await own.writer.command("ALTER TABLE later MODIFY COLUMN n UInt8");
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(await ask()).toEqual([{ n: 7 }]);
   });
 
@@ -117,12 +116,6 @@ describe("a lab that stays open", () => {
 });
 
 describe("lab.query(sql, { params })", () => {
-  it("takes a text of a million characters", async () => {
-    const s = "x".repeat(1_000_000);
-    const sql = "SELECT length({s:String}) AS n FROM fastpath WHERE {range} LIMIT 1";
-    expect((await lab.query(sql, { range, params: { s } })).rows()).toEqual([{ n: 1_000_000 }]);
-  });
-
   it("says what to check where a table, a database or a column is missing", async () => {
     const ask = (from: string) => lab.query(`SELECT 1 FROM ${from} WHERE {range}`, { range });
     for (const table of ["entirely_other", "nope"]) {

@@ -97,24 +97,6 @@ describe("the values of lab.query", () => {
     expect(values.map(json)).toEqual(written);
   });
 
-  it("random values of nested types are what ClickHouse's toJSONString writes", async () => {
-    const types = [
-      "Array(Nullable(UUID))",
-      "Map(IPv6, Array(UInt64))",
-      "Tuple(a Nullable(Int64), b Array(Tuple(UInt32, IPv4)))",
-      "Array(Array(Nullable(DateTime('UTC'))))",
-      "Map(UUID, Tuple(UInt64, Enum8('x' = 1, 'y' = 2)))",
-      "Array(Map(UUID, Nullable(Int64)))",
-    ];
-    const structure = types.map((type, at) => `c${at} ${type}`).join(", ");
-    const from = `(SELECT * FROM generateRandom('${structure.replaceAll("'", "\\'")}', 7, 8, 4) LIMIT 300)`;
-    for (const at of types.keys()) {
-      const [values, written] = await both(`c${at}`, "toJSONString", from);
-      expect(values).toHaveLength(300);
-      expect(values.map(json)).toEqual(written);
-    }
-  });
-
   it.each([
     "CAST('-01:02:03' AS Time)",
     "[CAST(1 AS Time64(3))]",

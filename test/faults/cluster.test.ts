@@ -156,32 +156,6 @@ describe("a question that is stopped", () => {
   });
 });
 
-describe("a question that is too much for a shard", () => {
-  it("is asked in windows of time, with the answer of the whole", async () => {
-    await using cluster = await startCluster(2);
-    const [first, second] = cluster.shards.map(({ admin }) => admin);
-    await second!.command({
-      query: `CREATE TABLE part ENGINE = MergeTree ORDER BY measurement_start_time AS
-      SELECT toDateTime('2026-05-01 00:00:00', 'UTC') + number AS measurement_start_time, toString(number) AS report_id,
-        'a' AS software_name, toString(number % 3) AS software_version, 'IT' AS probe_cc, 'web' AS test_name
-      FROM numbers(20 * 86400)`,
-    });
-    await first!.command({
-      query: `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, software_name String, software_version String, probe_cc String, test_name String)
-        ENGINE = Distributed('others', 'probelab', 'part')`,
-    });
-    const ask = async (limits: Partial<Limits>) => {
-      await using lab = await connect({ measurements: cluster.shards[0]!.url, limits });
-      const asked = { range: between("2026-05-01", "2026-05-21"), every: "day" } as const;
-      return lab.runs.counts({ ...asked, by: "software_version" });
-    };
-    const [whole, parts] = [await ask({}), await ask({ maxMemory: 160 * 2 ** 20 })];
-    expect(whole.origin.notes.join(" ")).not.toMatch(/windows of time/);
-    expect(parts.origin.notes.join(" ")).toMatch(/Asked in \d+ windows of time/);
-    expect(parts.rows()).toEqual(whole.rows());
-  });
-});
-
 describe("a shard that is down", () => {
   let cluster: Cluster;
   let first: RestrictedServer;

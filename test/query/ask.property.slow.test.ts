@@ -11,6 +11,7 @@ import {
   max,
   mean,
   min,
+  prefix,
   quantile,
   rate,
   ratio,
@@ -111,6 +112,11 @@ const FILTERS: readonly { readonly where: Where; readonly keep: (row: Row) => bo
   { where: { probe_asn: { gt: 0, lte: 1 } }, keep: (row) => row.asn === 1 },
   { where: { bytes: { lt: 60 } }, keep: ({ bytes }) => bytes !== null && bytes < 60 },
   { where: { bytes: { gte: 0.5 } }, keep: ({ bytes }) => bytes !== null && bytes >= 0.5 },
+  { where: { software_version: prefix("3.1") }, keep: () => false },
+  {
+    where: { software_version: [prefix("3.1", { edge: false }), null] },
+    keep: ({ version }) => version?.startsWith("3.1") ?? true,
+  },
   { where: { software_version: { ne: "dev" } }, keep: (row) => row.version !== "dev" },
   { where: { software_version: { ne: null } }, keep: (row) => row.version !== null },
   {

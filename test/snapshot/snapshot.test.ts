@@ -11,7 +11,6 @@ import {
 } from "../../src/index.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { type SnapshotMeasurements } from "../../src/snapshot/snapshot.js";
-import { answerGate } from "../support/answer-gate.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 import { newDatabase, ownDatabase } from "../support/own-database.js";
 import { KINDS, makeRows } from "./rows.js";
@@ -199,25 +198,5 @@ describe("lab.snapshot", () => {
       expect((await taking.value.measurements.counts(by)).rows()).toEqual(wanted.rows());
     }
     for (const lab of labs) await lab[Symbol.asyncDispose]();
-  });
-
-  it("takes no empty answer of a proxy for hours without measurements", async () => {
-    const { origin, pathname, username, password } = new URL(own.url);
-    await using gate = await answerGate(`${origin}${pathname}`);
-    const url = gate.url.replace("//", `//${username}:${password}@`);
-    let isEmptying = true;
-    // It gives questions names of its own, and its server has gone for the largest of them.
-    gate.on("", (answer) => {
-      const isNative = answer.headers["x-clickhouse-format"] === "Native";
-      if (isNative && isEmptying) answer.body = Buffer.alloc(0);
-      answer.headers = {};
-    });
-    await using lab = await connect({ measurements: url, logs: url });
-    const asked = { name: "emptied", range, into: into() };
-    await expect(lab.snapshot(asked)).rejects.toThrow(/0 of \d+ rows came, the connection was cut/);
-    isEmptying = false;
-    const wanted = await lab.measurements.counts(by);
-    const snapshot = await lab.snapshot(asked);
-    expect((await snapshot.measurements.counts(by)).rows()).toEqual(wanted.rows());
   });
 });

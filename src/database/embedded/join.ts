@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -110,18 +110,9 @@ function runningServer(directory: string): ServerRecord | null {
   if (record === null || !isLocked(directoryFiles(directory).serverLock)) return null;
   try {
     process.kill(record.pid, 0);
-    return isEnding(record.pid) ? null : record;
+    return record;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM" ? record : null;
-  }
-}
-
-/** True of a killed process, whose port may be free before its lock is; known on Linux only. */
-function isEnding(pid: number): boolean {
-  try {
-    return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
-    return false;
   }
 }
 
