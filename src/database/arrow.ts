@@ -21,37 +21,39 @@ export async function arrowTable(bytes: Uint8Array): Promise<ColumnTable> {
   ]);
   checkEnd(bytes);
   setCompressionCodec(CompressionType.LZ4_FRAME, { decode: decodeLz4, encode: (plain) => plain });
-  const arrow = tableFromIPC(bytes, { useDate: true, useBigInt: true, useMap: true });
+  const decoded = (useBigInt: boolean) =>
+    tableFromIPC(bytes, { useDate: true, useBigInt, useMap: true });
+  const arrow = decoded(false);
+  let exact: typeof arrow | undefined;
   const made = new Set<number>([Type.List, Type.FixedSizeList, Type.Struct, Type.Map]);
   const entries = arrow.names.map((name, index) => {
     const column = arrow.getChildAt(index);
-    keepTexts(column.data, Type.Utf8);
-    const values = () => column.toArray() as ArrayLike<Value>;
+    const valuesOf = (table: typeof arrow): ArrayLike<Value> => {
+      const child = table.getChildAt(index);
+      keepTexts(child.data, Type.Utf8);
+      return child.toArray() as ArrayLike<Value>;
+    };
+    const values = () => {
+      try {
+        return valuesOf(arrow);
+      } catch {
+        // An integer is beyond what a number holds.
+        return valuesOf((exact ??= decoded(true)));
+      }
+    };
     const { typeId } = column.type;
     if (typeId === Type.Utf8) return [name, new LazyColumn(column.length, values)];
-    if (made.has(typeId)) return [name, new LazyColumn(column.length, () => frozen(values()))];
-    return [name, exactNumbers(values())];
+    if (!made.has(typeId)) return [name, values()];
+    return [name, new LazyColumn(column.length, () => Array.from(values(), frozen))];
   });
   return aq.table(entries as [string, unknown[]][]);
 }
 
-/** Arrays, tuples and maps as frozen arrays and objects; of whole numbers beyond 2^53 all as bigint. */
-function frozen(values: ArrayLike<Value>): Value[] {
-  let beyond = false;
-  const asNumber = (value: bigint): number => {
-    beyond ||= !Number.isSafeInteger(Number(value));
-    return Number(value);
-  };
-  const numbers = Array.from(values, (value) => frozenValue(value, asNumber));
-  return beyond ? Array.from(values, (value) => frozenValue(value, (exact) => exact)) : numbers;
-}
-
-function frozenValue(value: Value, integer: (value: bigint) => Value): Value {
-  const read = (inner: Value): Value => frozenValue(inner, integer);
-  if (typeof value === "bigint") return integer(value);
+/** Arrays, tuples and maps as frozen arrays and objects. */
+function frozen(value: Value): Value {
   if (typeof value !== "object" || value === null || value instanceof Date) return value ?? null;
   if (Array.isArray(value) || ArrayBuffer.isView(value)) {
-    return Object.freeze(Array.from(value as ArrayLike<Value>, read));
+    return Object.freeze(Array.from(value as ArrayLike<Value>, frozen));
   }
   const isMap = value instanceof Map;
   const entries = (isMap ? [...value] : Object.entries(value)) as [Value, Value][];
@@ -59,8 +61,8 @@ function frozenValue(value: Value, integer: (value: bigint) => Value): Value {
   const named = isMap || !entries.every(([name], at) => name === String(at + 1));
   return Object.freeze(
     named
-      ? Object.fromEntries(entries.map(([name, each]) => [textOf(read(name)), read(each)]))
-      : entries.map(([, each]) => read(each)),
+      ? Object.fromEntries(entries.map(([name, each]) => [textOf(name), frozen(each)]))
+      : entries.map(([, each]) => frozen(each)),
   );
 }
 
@@ -127,25 +129,6 @@ function textOfBytes(bytes: Uint8Array): string {
 
 function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
-}
-
-/** Integers of 64 bits as numbers where all are within 2^53, else the bigints; other values as they are. */
-function exactNumbers(values: ArrayLike<Value>): ArrayLike<Value> {
-  const typed = values instanceof BigInt64Array || values instanceof BigUint64Array;
-  if (ArrayBuffer.isView(values) && !typed) return values;
-  const numbers = typed ? new Float64Array(values.length) : new Array<Value>(values.length);
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at];
-    if (typeof value === "bigint") {
-      numbers[at] = Number(value);
-      if (!Number.isSafeInteger(numbers[at])) return values;
-    } else if (value === null || value === undefined) {
-      numbers[at] = value;
-    } else {
-      return values;
-    }
-  }
-  return numbers;
 }
 
 /**

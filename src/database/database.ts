@@ -52,6 +52,8 @@ export class Database implements AsyncDisposable {
   readonly #limited: Limited;
   readonly #learned = new Map<TableRole, { readonly info: Promise<TableInfo>; until: number }>();
   readonly #latest = new Map<TableRole, TableInfo>();
+  /** How often a table was found to be another than before. */
+  changes = 0;
   /** True if the server returns the query id. */
   readonly #named: boolean;
   /** `embedded:DIR`, or the server's URL and database without credentials. */
@@ -161,6 +163,7 @@ export class Database implements AsyncDisposable {
     const learned = { info, until: Date.now() + LEARNED };
     this.#learned.set(role, learned);
     const settle = (info: TableInfo) => {
+      if (latest !== undefined && shapeOf(info) !== shapeOf(latest)) this.changes += 1;
       this.#latest.set(role, info);
       if (!info.settled) learned.until = 0;
     };
@@ -169,15 +172,13 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Learns again what is known of the tables; true where one is another now. An error, or an answer
-   * without rows, may come of the unit or the columns that the table had before.
+   * Learns again what is known of the tables; true where one is another than when there were so many
+   * `changes`. An error, or an answer without rows, may come of what the table was before.
    */
-  async isChanged(): Promise<boolean> {
-    const before = [...this.#latest];
+  async isChanged(since = this.changes): Promise<boolean> {
     this.#learned.clear();
-    const now = await Promise.all(before.map(([role]) => this.table(role)));
-    const shape = ({ time, columns }: TableInfo) => JSON.stringify([time.written, ...columns]);
-    return before.some(([, info], at) => now[at] !== undefined && shape(info) !== shape(now[at]));
+    await Promise.all([...this.#latest.keys()].map((role) => this.table(role)));
+    return this.changes !== since;
   }
 
   /**
@@ -261,6 +262,10 @@ export class Database implements AsyncDisposable {
     }
     return { answer, counted: resultRows, ...cost };
   }
+}
+
+function shapeOf({ time, columns }: TableInfo): string {
+  return JSON.stringify([time.written, ...columns]);
 }
 
 const READS = /^[\s(]*(SELECT|WITH|FROM|SHOW|DESCRIBE|DESC|EXPLAIN|EXISTS)\b/i;

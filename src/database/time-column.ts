@@ -45,8 +45,8 @@ export interface StoredTime {
   readonly written: string;
   /** SQL that turns a raw value (of the column, or its min or max) into a DateTime or DateTime64. */
   dateTime(raw: string): string;
-  /** SQL for the steps from 1970 to a raw value, a whole number that orders instants; missing for fractions. */
-  readonly ticks?: (raw: string) => string;
+  /** SQL for the steps from 1970 to a raw value, an Int64, and how many a second has; missing for fractions. */
+  readonly ticks?: { readonly of: (raw: string) => string; readonly perSecond: number };
   /** SQL for the seconds from one raw value to another, a Float64. */
   seconds(from: string, to: string): string;
 }
@@ -100,7 +100,7 @@ export function timeColumn(name: string, type: string, form: TimeForm | null): S
     sql: column,
     usable: null,
     written: type,
-    ...(plain !== "Float64" && { ticks }),
+    ...(plain !== "Float64" && { ticks: { of: ticks, perSecond } }),
     seconds: (from, to) => `(${ticks(to)} - ${ticks(from)}) / ${perSecond}`,
     ...time,
     bound: (instant) => time.bound(plausible(instant)),

@@ -181,10 +181,10 @@ export class FirstColumns {
 
   /** SQL that orders measurements by their time, then by a hash: one number where the time is one. */
   #orderKey(hash: string): string {
-    const { sql, ticks, resolution } = this.#table.time;
+    const { sql, ticks } = this.#table.time;
     if (ticks === undefined) return `(${sql}, ${hash})`;
-    return resolution === "second" || resolution === "day"
-      ? `bitOr(bitShiftLeft(toUInt64(${ticks(sql)}), 32), bitAnd(${hash}, 4294967295))`
-      : `bitShiftLeft(toUInt128(${ticks(sql)}), 64) + ${hash}`;
+    return ticks.perSecond === 1
+      ? `bitOr(bitShiftLeft(toUInt64(${ticks.of(sql)}), 32), bitAnd(${hash}, 4294967295))`
+      : `bitShiftLeft(toUInt128(${ticks.of(sql)}), 64) + ${hash}`;
   }
 }

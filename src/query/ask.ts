@@ -91,12 +91,13 @@ export async function askSource(
   preset: Preset,
 ): Promise<Result> {
   const ask = () => askOnce(database, open, options, measures, preset);
+  const { changes } = database;
   try {
     const answer = await ask();
-    if (answer.numRows() > 0 || !(await database.isChanged())) return answer;
+    if (answer.numRows() > 0 || !(await database.isChanged(changes))) return answer;
   } catch (error) {
     if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-    if (!(await database.isChanged().catch(() => false))) throw error;
+    if (!(await database.isChanged(changes).catch(() => false))) throw error;
   }
   return ask();
 }

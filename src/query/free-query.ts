@@ -56,13 +56,17 @@ export function freeQueries(database: Database): FreeQuery {
     const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
     const known = memory.get(key);
     memory.delete(key);
-    let learned = known && Date.now() < known.until ? known : await learn(question);
+    const isFresh = known && Date.now() < known.until && known.changes === database.changes;
+    let learned = isFresh ? known : await learn(question);
     let answer = await answerTo<Row>(question, learned).catch((error: ProbelabError) => {
       if (learned !== known || !OTHER_COLUMNS.test(error.code ?? "")) throw error;
       return undefined;
     });
     // The tables may be others by now.
-    if (answer === undefined || (isNothing(answer) && (await database.isChanged()))) {
+    if (
+      answer === undefined ||
+      (isNothing(answer) && (await database.isChanged(learned.changes)))
+    ) {
       learned = await learn(question);
       answer = await answerTo<Row>(question, learned);
     }
@@ -79,6 +83,8 @@ type TimeColumn = Pick<TableInfo, "time" | "notes">;
 /** The server's description of a question before it is asked. */
 interface Learned {
   readonly until: number;
+  /** How many changes of tables were known then. */
+  readonly changes: number;
   /** The columns that are bounded, by what stands for them in the SQL: `{range:logs.t}`. */
   readonly columns: ReadonlyMap<string, TimeColumn>;
   /** The types of the answer's columns. */
@@ -94,6 +100,7 @@ function isNothing(answer: Result<object>): boolean {
 async function learn(question: Asked): Promise<Learned> {
   const { database, signal } = question;
   checkCode(database, sqlCode(question.sql));
+  const { changes } = database;
   const until = Date.now() + REMEMBERED;
   const wanted = new Map<string, readonly [table: string, name: string]>();
   replaceInCode(question.sql, RANGE, (whole, table = "", name) => {
@@ -134,7 +141,7 @@ async function learn(question: Asked): Promise<Learned> {
     }
     types.set(name, type);
   }
-  return { until, columns, types };
+  return { until, changes, columns, types };
 }
 
 async function answerTo<Row extends object>(

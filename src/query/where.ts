@@ -171,7 +171,13 @@ function compareSql({ column, field, value }: Condition, found: ColumnSql, name:
   if (kind === "time" && value instanceof Date && !Number.isNaN(value.getTime())) {
     return compared("DateTime64(3, 'UTC')", (value.getTime() / 1000).toFixed(3));
   }
-  if (kind === "number" && typeof value === "bigint") return compared("Int256", String(value));
+  if (kind === "number" && typeof value === "bigint") {
+    const [least, most] = integerBounds("Int256");
+    if (value >= least && value <= most) return compared("Int256", String(value));
+    throw new ProbelabError(
+      `Can't compare ${column}, a ${plain}, with ${field}: ${value}: numbers from −2²⁵⁵ to 2²⁵⁵ − 1 can be compared.`,
+    );
+  }
   // The column's own type could not hold 0.5 or −1 beside an unsigned integer.
   if (kind === "number" && typeof value === "number" && Number.isFinite(value)) {
     const whole = Number.isSafeInteger(value) && /Int/.test(plain);
