@@ -8,7 +8,6 @@ import { fieldText, instantSql } from "../logs/lines.js";
 import type { Logs } from "../logs/logs.js";
 import type { Measurements } from "../measurements/measurements.js";
 import { countDistinct } from "../query/measure.js";
-import type { Origin } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
@@ -53,8 +52,8 @@ const CULPRITS = {
 };
 type Step = keyof typeof CULPRITS;
 const STEPS = Object.keys(CULPRITS) as Step[];
-/** Where not even this loss would show, the funnel can't tell. */
-const NOTHING_SHOWS = 0.95;
+/** Losses that are looked for where none was found, in percent; where not even the last would show, the funnel can't tell. */
+const LOSSES = Array.from({ length: 91 }, (_, at) => 5 + at);
 
 /**
  * `lab.funnel({ range })`: how many check-ins, submitted, accepted and stored reports there were, by
@@ -82,43 +81,33 @@ export async function funnel(
   const earlier = weekBefore(range);
   const weeks = Math.round((+range.start - +earlier.start) / WEEK);
   const when = weeks === 1 ? "the week before" : `${weeks} weeks before`;
-  const now = await stepsOf(logs, measurements, range);
-  const then = await stepsOf(logs, measurements, earlier);
+  const now = await countSteps(logs, measurements, range);
+  const then = await countSteps(logs, measurements, earlier);
   const rows: Judged[] = [];
   for (const step of STEPS) {
     const [n, m] = [now.counts[step], then.counts[step]];
     const from = rows.findLast((row) => row.now !== null && row.before !== null);
-    const whole = { now: from === undefined ? m : from.now, before: from?.before ?? m };
-    const passed = share(n, whole.now);
-    const usual = share(m, whole.before);
-    const change = passed === null || usual === null || usual === 0 ? null : passed / usual - 1;
-    const expected = ((m ?? 0) * (whole.now ?? 0)) / Math.max(1, whole.before ?? 0);
-    const row = { step, now: n, before: m, passed, passed_before: usual, change };
-    // What is accepted and stored is a part of what was submitted; submissions are no part of check-ins.
-    const loss =
-      from?.step === "submit" || from?.step === "accepted"
-        ? lossOfPart(n ?? 0, whole.now ?? 0, m ?? 0, whole.before ?? 0)
-        : lossOf(n ?? 0, expected, m ?? 0);
-    rows.push({ ...row, ...loss });
+    rows.push(judge(step, n, m, from));
   }
   const unknown = [...new Set([...now.unknown, ...then.unknown])];
-  const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
   const { text, found } = verdict(rows, unknown, formatRange(range), when);
   // Who is silent now says nothing about a range that ended long ago.
   const isNow = +asked.end > present - HOUR;
-  const answers = [...now.asked, ...then.asked];
+  const answers = [...now.answers, ...then.answers];
+  const columns = {
+    dimensions: [{ name: "step", order: STEPS }],
+    measures: [
+      { ...column("now", "Now", "reports"), main: true as const },
+      column("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
+      column("passed", "By the step before", "share"),
+      column("passed_before", "The same, before", "share"),
+      column("change", "Change of that share", "share"),
+    ],
+  };
+  const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
   const origin = originOfAll(
     (answers.length > 0 ? answers : [fresh.result]).map(({ origin }) => origin),
-    {
-      dimensions: [{ name: "step", order: STEPS }],
-      measures: [
-        { ...column("now", "Now", "reports"), main: true },
-        column("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
-        column("passed", "Share that came through", "share"),
-        column("passed_before", "The same, before", "share"),
-        column("change", "Change of that share", "share"),
-      ],
-    },
+    columns,
     [...(isCut ? [cut] : []), ...unknown],
   );
   const shown = rows.map(({ errors: _, least: __, ...row }): FunnelRow => row);
@@ -134,33 +123,41 @@ export async function funnel(
 const column = (name: string, label: string, unit: string) =>
   ({ name, label, unit, additive: false, missing: "gap" }) as const;
 
-/** A step, how many standard errors its loss is from none, and the least loss that would be enough. */
+/** A step, how many standard errors its loss is from none, and the least part whose loss would be certain. */
 type Judged = FunnelRow & { readonly errors: number; readonly least: number };
 
-/**
- * How many standard errors a step's loss is from none, and the least loss that would be enough: of
- * Poisson counts on the scale of square roots (F. J. Anscombe, Biometrika 35, 1948).
- */
-function lossOf(came: number, expected: number, before: number) {
-  const root = (count: number) => Math.sqrt(count + 3 / 8);
-  const error = Math.sqrt(1 + expected / Math.max(1, before)) / 2;
-  const enough = Math.max(0, root(expected) - CERTAIN * error) ** 2 - 3 / 8;
-  const least = (expected - Math.max(0, enough)) / Math.max(1, expected);
-  return {
-    errors: (root(expected) - root(came)) / error,
-    least: Math.max(USUAL, least),
+/** How many of the step before a step let through, against the week before. @param from the step before that is known. */
+function judge(
+  step: Step,
+  now: number | null,
+  before: number | null,
+  from: Judged | undefined,
+): Judged {
+  const [of, ofBefore] = [from ? from.now : before, from ? from.before : before];
+  const known = now !== null && before !== null && of !== null && ofBefore !== null;
+  const passed = now !== null && of ? now / of : null;
+  const usual = before !== null && ofBefore ? before / ofBefore : null;
+  const change = passed === null || !usual ? null : passed / usual - 1;
+  // What is accepted and stored is a part of what was submitted; submissions are no part of check-ins.
+  const isPart = from?.step === "submit" || from?.step === "accepted";
+  /** The test of two shares with their common one; of what is no part, of two Poisson counts. */
+  const errorsOf = (n: number) => {
+    if (!known || of === 0 || ofBefore === 0) return 0;
+    const common = (n + before) / (of + ofBefore);
+    const variance = common * (isPart ? 1 - common : 1) * (1 / of + 1 / ofBefore);
+    return (before / ofBefore - n / of) / Math.sqrt(variance);
   };
-}
-
-/** The same of a part of the step before, on the scale of arcsines (ibid.). */
-function lossOfPart(came: number, of: number, before: number, ofBefore: number) {
-  const angle = (part: number, all: number) => Math.asin(Math.sqrt((part + 3 / 8) / (all + 3 / 4)));
-  const error = Math.sqrt(1 / (4 * of + 2) + 1 / (4 * ofBefore + 2));
-  const usual = angle(before, ofBefore);
-  const enough = Math.sin(Math.max(0, usual - CERTAIN * error)) ** 2;
+  const whole = (usual ?? 0) * (of ?? 0);
+  const least = LOSSES.find((loss) => errorsOf(whole * (1 - loss / 100)) > CERTAIN);
   return {
-    errors: (usual - angle(came, of)) / error,
-    least: Math.max(USUAL, 1 - enough / Math.sin(usual) ** 2),
+    step,
+    now,
+    before,
+    passed,
+    passed_before: usual,
+    change,
+    errors: errorsOf(now ?? 0),
+    least: (least ?? 100) / 100,
   };
 }
 
@@ -168,47 +165,67 @@ interface Steps {
   readonly counts: Readonly<Record<Step, number | null>>;
   /** Why steps are unknown, a clause each. */
   readonly unknown: readonly string[];
-  readonly asked: readonly Result<object>[];
+  readonly answers: readonly Result<object>[];
 }
 
-async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange): Promise<Steps> {
+async function countSteps(
+  logs: Logs,
+  measurements: Measurements,
+  range: TimeRange,
+): Promise<Steps> {
   const unknown: string[] = [];
-  const asked: Result<object>[] = [];
-  const attempt = async <Row extends object>(what: string, ask: () => Promise<Result<Row>>) => {
-    try {
-      const answer = await ask();
-      asked.push(answer);
-      return answer.rows();
-    } catch (error) {
-      if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-      unknown.push(`${what} can't be told, because: ${error.message}`);
+  const answers: Result<object>[] = [];
+  /** @param form chooses the rows of lines that have a known form. */
+  const ask = async <Row extends object>(
+    what: string,
+    question: () => Promise<Result<Row>>,
+    form?: (row: Row) => boolean,
+  ): Promise<Row[] | undefined> => {
+    const answer = await attempt(what, question);
+    if (typeof answer === "string") {
+      unknown.push(answer);
       return undefined;
     }
+    answers.push(answer);
+    const rows = answer.rows().filter(form ?? (() => true));
+    if (form !== undefined && rows.length === 0) {
+      unknown.push(`${what} can't be told: no line has their form, ${formatRange(range)}`);
+    }
+    return rows;
   };
-  const noForm = (what: string) =>
-    unknown.push(`${what} can't be told: no line has their form, ${formatRange(range)}`);
-  const lists = await attempt("check-ins", () => logs.checkIn({ range, every: "all" }));
-  const submitted = await attempt("submissions", () => logs.submissions({ range }));
-  const checkIns = Number(lists?.[0]?.lists ?? 0);
-  if (lists !== undefined && checkIns === 0) noForm("check-ins");
-  const first = { "check-in": checkIns || null };
-  if (submitted !== undefined && submitted.length > 0) {
-    const without = (...kinds: string[]) =>
-      submitted.filter(({ finding }) => !kinds.includes(finding)).length;
-    const accepted = without("refused", "unreadable");
-    const stored = without("refused", "unreadable", "missing");
-    return { counts: { ...first, submit: submitted.length, accepted, stored }, unknown, asked };
+  const all = { range, every: "all" } as const;
+  const lists = await ask(
+    "check-ins",
+    () => logs.checkIn(all),
+    (row) => Number(row.lists) > 0,
+  );
+  const counts = { "check-in": lists?.[0] ? Number(lists[0].lists) : null };
+  const reports = await ask(
+    "submissions",
+    () => logs.submissions({ range }),
+    () => true,
+  );
+  if (reports !== undefined && reports.length > 0) {
+    const count = (...findings: readonly string[]) =>
+      reports.filter(({ finding }) => !findings.includes(finding)).length;
+    const lost = ["refused", "unreadable"];
+    const passed = { submit: count(), accepted: count(...lost), stored: count(...lost, "missing") };
+    return { counts: { ...counts, ...passed }, unknown, answers };
   }
-  if (submitted !== undefined) noForm("submissions");
   const measures = { reports: countDistinct("report_id") };
-  const question = { range, every: "all", measures } as const;
-  const reports = await attempt("stored reports", () => measurements.ask(question));
-  const stored = reports === undefined ? null : Number(reports[0]?.reports ?? 0);
-  return { counts: { ...first, submit: null, accepted: null, stored }, unknown, asked };
+  const held = await ask("stored reports", () => measurements.ask({ ...all, measures }));
+  const stored = held === undefined ? null : Number(held[0]?.reports ?? 0);
+  return { counts: { ...counts, submit: null, accepted: null, stored }, unknown, answers };
 }
 
-function share(part: number | null, whole: number | null): number | null {
-  return part === null || whole === null || whole === 0 ? null : part / whole;
+/** What a question answers, or a clause on why it can't: the table, a column or the right to read it may be missing. */
+async function attempt<T>(what: string, ask: () => Promise<T>): Promise<T | string> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
+    return `${what} can't be told, because: ${error.message.replace(/\.$/, "")}`;
+  }
 }
 
 function verdict(rows: readonly Judged[], unknown: readonly string[], span: string, when: string) {
@@ -216,39 +233,35 @@ function verdict(rows: readonly Judged[], unknown: readonly string[], span: stri
   const steps = rows
     .map(({ step, now, before }) => `${step} ${shown(now)} (${shown(before)} ${when})`)
     .join(", ");
-  const tail = `${steps}.${unknown.length === 0 ? "" : ` ${unknown.join("; ")}.`}`;
+  const tail = `${steps}.${unknown.map((why) => ` ${why.charAt(0).toUpperCase()}${why.slice(1)}.`).join("")}`;
   const known = rows.filter((row) => row.change !== null);
   const [worst, ...others] = known
-    .filter((row) => row.change! < -USUAL && row.errors > CERTAIN)
+    .filter(({ change, errors }) => change! < -USUAL && errors > CERTAIN)
     .sort((a, b) => a.change! - b.change!);
-  if (worst === undefined) {
-    const least = Math.max(...known.map((row) => row.least));
-    const cantTell =
-      known.length === 0
-        ? `no step is known in both ${span} and ${when}`
-        : least > NOTHING_SHOWS
-          ? `so few came that not even a loss of ${percent(NOTHING_SHOWS)} would show`
-          : undefined;
-    if (cantTell !== undefined) {
-      return {
-        text: `Can't tell which step lost reports, because ${cantTell}: ${tail}`,
-        found: false,
-      };
-    }
-    const lacking = rows.filter((row) => row.change === null).map(({ step }) => step);
-    const which = lacking.length === 0 ? "" : ` that is known (unknown: ${lacking.join(", ")})`;
-    const text = `No step${which} lost more of its reports than ${when}, ${span}: ${tail} A loss of ${percent(least)} more would show.`;
-    return { text, found: false };
+  if (worst !== undefined) {
+    const isOpen =
+      worst.step === "stored" &&
+      rows.some(({ step, change }) => step === "accepted" && change === null);
+    const culprit = isOpen
+      ? "Fewer reports are stored, but which step lost them can't be told"
+      : CULPRITS[worst.step];
+    const more = others.map(({ step, change }) => `; ${step} too (${signedPercent(change!)})`);
+    const text = `${culprit}: ${signedPercent(worst.change!)} against ${when}, ${span}${more.join("")}: ${tail}`;
+    return { text, found: true };
   }
-  const isOpen =
-    worst.step === "stored" &&
-    rows.some(({ step, change }) => step === "accepted" && change === null);
-  const where = isOpen
-    ? "Fewer reports are stored, but which step lost them can't be told"
-    : CULPRITS[worst.step];
-  const more = others.map(({ step, change }) => `; ${step} too (${signedPercent(change!)})`);
-  const text = `${where}: ${signedPercent(worst.change!)} against ${when}, ${span}${more.join("")}: ${tail}`;
-  return { text, found: true };
+  const least = Math.max(...known.map((row) => row.least));
+  const cantTell = (why: string) => {
+    const text = `Can't tell which step lost reports, because ${why}: ${tail}`;
+    return { text, found: false };
+  };
+  if (known.length === 0) return cantTell(`no step is known in both ${span} and ${when}`);
+  if (least === 1) {
+    return cantTell(`so few came that not even a loss of ${LOSSES.at(-1)} % would show`);
+  }
+  const lacking = rows.filter((row) => row.change === null).map(({ step }) => step);
+  const which = lacking.length === 0 ? "" : ` that is known (unknown: ${lacking.join(", ")})`;
+  const text = `No step${which} lost more of its reports than ${when}, ${span}: ${tail} A loss of ${percent(least)} more would show.`;
+  return { text, found: false };
 }
 
 /** A row of a funnel's freshness: the measurement table, or a program of the log table. */
@@ -291,8 +304,8 @@ export async function freshness(
   measurements: Database,
   openLogs: () => Promise<Database>,
 ): Promise<Finding> {
-  const stored = await readAges("measurements", () => measurements);
-  const logged = await readAges("logs", openLogs);
+  const stored = await agesOf("measurements", () => measurements);
+  const logged = await agesOf("logs", openLogs);
   const parts = [...stored.rows, ...logged.rows];
   const newest = Math.max(...parts.map((row) => Number(row.newest)));
   const present = Date.now();
@@ -306,22 +319,20 @@ export async function freshness(
   const measured = stored.rows.length > 0 ? rows[0] : undefined;
   const lines = measured ? rows.slice(1) : rows;
   const made = resultOfRows(rows);
-  const origin = originOfAll(
-    [stored, logged].map(({ origin }) => ({ ...made.origin, ...origin })),
-    {
-      dimensions: [
-        { name: "table", order: [...new Set(rows.map((row) => row.table))] },
-        { name: "program", order: [...new Set(rows.map((row) => row.program))] },
-      ],
-      measures: [
-        { ...column("age", "Age of the newest row", "s"), main: true },
-        column("lag_q50", "Lag of storing, median", "s"),
-        column("lag_q95", "Lag of storing, 95th percentile", "s"),
-      ],
-      kinds: { newest: "time" },
-    },
-    [...stored.notes, ...logged.notes],
-  );
+  const columns = {
+    dimensions: [
+      { name: "table", order: [...new Set(rows.map((row) => row.table))] },
+      { name: "program", order: [...new Set(rows.map((row) => row.program))] },
+    ],
+    measures: [
+      { ...column("age", "Age of the newest row", "s"), main: true as const },
+      column("lag_q50", "Lag of storing, median", "s"),
+      column("lag_q95", "Lag of storing, 95th percentile", "s"),
+    ],
+    kinds: { newest: "time" as const },
+  };
+  const origins = [stored, logged].map(({ origin }) => ({ ...made.origin, ...origin }));
+  const origin = originOfAll(origins, columns, [...stored.notes, ...logged.notes]);
   const silent = lines.some(({ silent }) => silent);
   const goOn = lines.some(({ silent }) => silent === false);
   const head = measured?.silent
@@ -331,96 +342,69 @@ export async function freshness(
       : measured?.silent === false
         ? "Measurements have not stopped"
         : "Can't tell whether measurements have stopped";
+  const at = (time: Date) =>
+    `${formatInstant(new Date(Math.floor(+time / 1000) * 1000), "UTC")} UTC`;
   const measurement = measured
-    ? `the newest measurement is of ${formatInstant(measured.newest, "UTC")} UTC, ${duration(measured.age)} old; ${stored.text}`
+    ? `the newest measurement is of ${at(measured.newest)}, ${duration(measured.age)} old; ${stored.text}`
     : stored.text;
   const programs = lines.length === 0 ? logged.text : programsText(lines);
   return {
     kind: "freshness",
-    sentence: `${head}, as of ${formatInstant(now, "UTC")} UTC: ${measurement}; ${programs}.`,
+    sentence: `${head}, as of ${at(now)}: ${measurement}; ${programs}.`,
     found: measured?.silent === true || silent,
     result: new Result(made.table, {
       ...origin,
-      range: between(new Date((parts.length > 0 ? newest : +now) - 7 * DAY), new Date(+now + 1)),
+      range: between(new Date((parts.length > 0 ? newest : +now) - WEEK), new Date(+now + 1)),
     }),
   };
 }
 
-/** The newest rows of a table by program, before the present is known. */
-interface Ages {
-  /** `seen` is the number of steps of the week that it was seen in. */
-  readonly rows: readonly (Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number })[];
-  /** A clause on the lag of storing, or why the table can't be read. */
-  readonly text: string;
-  readonly origin?: Omit<Origin, "columns" | "reductions" | "notes">;
-  readonly notes: readonly string[];
-}
+/** A row of freshness before the present is known; `seen` is the number of steps of the week that it was seen in. */
+type Seen = Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number };
 
-async function readAges(
-  role: "measurements" | "logs",
-  open: () => Database | Promise<Database>,
-): Promise<Ages> {
-  const what = role === "logs" ? "log lines" : role;
-  const none = (text: string, notes: readonly string[] = []): Ages => ({ rows: [], text, notes });
-  try {
+/** The newest row, the longest silence of the week before it and the last day's lag, by program; `text` says how far storing lags, or why there is no row. */
+async function agesOf(role: "measurements" | "logs", open: () => Database | Promise<Database>) {
+  const isLog = role === "logs";
+  const ages = await attempt(isLog ? "log lines" : role, async () => {
     const database = await open();
     const table = await database.table(role);
+    const { name, notes, time } = table;
     const newest = await newestRow(database.rows, table);
-    if (newest !== null) return await askAges(database, table, newest, role === "logs");
-    return none(`${table.name} holds no ${what.replace(/s$/, "")}`, table.notes);
-  } catch (error) {
-    if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-    return none(`${what} can't be told, because: ${error.message.replace(/\.$/, "")}`);
-  }
-}
-
-/** The longest silence of the week before the newest row and the last day's lag, by program. */
-async function askAges(
-  database: Database,
-  table: TableInfo,
-  newest: Date,
-  isLog: boolean,
-): Promise<Ages> {
-  const { name, notes, time } = table;
-  const range = between(new Date(+newest - 7 * DAY), new Date(+newest + 1000));
-  const bounds = boundsSql(time, range);
-  const stored = isLog ? {} : storedColumn(table);
-  const lag = stored.sql
-    ? `dateDiff('second', _t, ${stored.sql})`
-    : "CAST(NULL, 'Nullable(Int64)')";
-  const program = isLog ? `ifNull(${fieldText("identifier", table)}, '')` : "NULL";
-  const step = `intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000})`;
-  const question = {
-    sql: `WITH ${instantSql(table)} AS _t, if(_t >= {day:DateTime64(3)}, ${lag}, NULL) AS _lag
-SELECT ${program} AS program, toUnixTimestamp64Milli(max(_t)) AS newest, uniqExact(${step}) AS seen,
-  arrayMax(arrayDifference(arraySort(groupUniqArray(toInt64(${step}))))) * ${STEP} AS silence,
-  quantilesExactIf(0.5, 0.95)(_lag, isNotNull(_lag)) AS lags, countIf(isNotNull(_lag)) AS known
+    if (newest === null) {
+      return { rows: [], notes, text: `${name} holds no ${isLog ? "log line" : "measurement"}` };
+    }
+    const range = between(new Date(+newest - WEEK), new Date(+newest + 1000));
+    const bounds = boundsSql(time, range);
+    const stored = isLog ? {} : storedColumn(table);
+    const program = isLog ? `ifNull(${fieldText("identifier", table)}, '')` : "NULL";
+    const lag = stored.sql
+      ? `dateDiff('second', _t, ${stored.sql})`
+      : "CAST(NULL, 'Nullable(Int64)')";
+    const step = `toInt64(intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000}))`;
+    const question = {
+      sql: `WITH ${instantSql(table)} AS _t, if(_t >= {day:DateTime64(3)}, ${lag}, NULL) AS _lag
+SELECT ${program} AS program, max(_t) AS newest, uniqExact(${step}) AS seen,
+  arrayMax(arrayDifference(arraySort(groupUniqArray(${step})))) * ${STEP} AS longest_silence,
+  quantileExactOrNull(0.5)(_lag) AS lag_q50, quantileExactOrNull(0.95)(_lag) AS lag_q95
 FROM ${table.from}
 WHERE ${[bounds.sql, time.usable ?? "1"].join(" AND ")}
 GROUP BY program
 ORDER BY newest, program`,
-    parameters: { ...bounds.parameters, day: new Date(+newest - DAY) },
-  };
-  const answer = await database.ask({ ...question, action: "tell how fresh the data is" });
-  const rows = (answer.table.objects() as Record<string, unknown>[]).map((row) => {
-    const lags = row["lags"] as ArrayLike<number>;
-    const [q50, q95] = Number(row["known"]) > 0 ? Array.from(lags, Number) : [];
-    return {
-      table: name,
-      program: (row["program"] as string | null) ?? null,
-      newest: new Date(Number(row["newest"])),
-      longest_silence: Number(row["silence"]),
-      lag_q50: q50 ?? null,
-      lag_q95: q95 ?? null,
-      seen: Number(row["seen"]),
+      parameters: { ...bounds.parameters, day: new Date(+newest - DAY) },
     };
+    const answer = await database.ask({ ...question, action: "tell how fresh the data is" });
+    const rows = (answer.table.objects() as Omit<Seen, "table">[]).map((row) => ({
+      table: name,
+      ...row,
+    }));
+    const [{ lag_q50: median = null, lag_q95: high = null } = {}] = rows;
+    const text =
+      median === null
+        ? `how far storing lags behind can't be told, because ${stored.why ?? `no ${stored.name} of the last day tells a time`}`
+        : `stored ${duration(median)} after measurement in the median, ${duration(high!)} at the 95th percentile (by ${stored.name})`;
+    return { rows, text, origin: answerOrigin(database, question, range, answer), notes };
   });
-  const [{ lag_q50: median = null, lag_q95: high = null } = {}] = rows;
-  const text =
-    median === null
-      ? `how far storing lags behind can't be told, because ${stored.why ?? `no ${stored.name} of the last day tells a time`}`
-      : `stored ${duration(median)} after measurement in the median, ${duration(high!)} at the 95th percentile (by ${stored.name})`;
-  return { rows, text, origin: answerOrigin(database, question, range, answer), notes };
+  return typeof ages === "string" ? { rows: [], notes: [], text: ages } : ages;
 }
 
 /** The column that holds the time of storing, or why none does. */

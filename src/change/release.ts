@@ -4,9 +4,10 @@ import { counted, lowered } from "../base/text.js";
 import type { Database } from "../database/database.js";
 import { measurementsOf, runsOf } from "../measurements/measurements.js";
 import { count, quantile, type Measure } from "../query/measure.js";
-import type { Where } from "../query/where.js";
+import { whereText, type Where } from "../query/where.js";
 import { failedWhere } from "../test-helpers/failures.js";
 import { CONFIDENCES } from "../query/wilson.js";
+import type { Origin } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
@@ -20,7 +21,7 @@ import {
   type Estimate,
   type Finding,
 } from "./finding.js";
-import { LEAST_RUNS } from "./thresholds.js";
+import { LEAST_RUNS, LEAST_SHARE } from "./thresholds.js";
 import { amount, changeText, sentences, signedPercent, spoken, valueText } from "./words.js";
 
 /** What `lab.release` takes besides the version. */
@@ -47,10 +48,8 @@ export type ReleaseValue = {
   change: number | null;
   low: number | null;
   high: number | null;
-  /** The change and its ends by `before`; null where that is 0. */
+  /** The change by `before`; null where that is 0. */
   relative: number | null;
-  relative_low: number | null;
-  relative_high: number | null;
   verdict: "moved" | "as before" | "can't tell";
 };
 
@@ -60,7 +59,7 @@ export interface ReleaseFinding extends Finding {
   readonly software: string | null;
   readonly version: string;
   readonly previous: string | null;
-  /** Its first hour on the day by which a hundredth of its measurements had come; null without any. */
+  /** Its first hour on the day by which a hundredth of its measurements had come; null where it can't be compared. */
   readonly since: Date | null;
   /** Runs behind each number: of the previous version, and of the release. */
   readonly runs: { readonly before: number; readonly after: number };
@@ -70,28 +69,23 @@ export interface ReleaseFinding extends Finding {
 }
 
 const ACTION = "compare a release with the version before it";
-const DAYS = 14;
+const TWO_WEEKS = 14 * DAY;
 /** A run that is under way looks like one that ended early. */
 const UNDER_WAY = 2 * HOUR;
-const COLUMNS = [
-  ["duration", "Run duration, median", "s"],
-  ["measurements", "Measurements per run, median", "measurements"],
-  ["seconds_per_measurement", "Seconds per measurement, median", "s"],
+const MEDIANS = ["duration", "measurements", "seconds_per_measurement"];
+/** Labels and units, of the medians and the share. */
+const MEASURES = [
+  ["Run duration, median", "s"],
+  ["Measurements per run, median", "measurements"],
+  ["Seconds per measurement, median", "s"],
+  ["Share of failed measurements", "share"],
 ] as const;
-const FAILED = ["failed", "Share of failed measurements", "share"] as const;
 /** A release is looked at again and again: what moved must lie beyond twice its 95 % interval. */
 const STANDS_OUT = 2;
 /** Medians that move by less don't matter. */
 const MATTERS = 0.1;
 /** With fewer hours their scatter isn't known. */
 const LEAST_HOURS = 10;
-
-/** The runs of a version. */
-interface Side {
-  readonly version: string;
-  readonly range: TimeRange;
-  readonly n: number;
-}
 
 /**
  * `lab.release`: how the runs of a new version compare with those of the version before it, in the
@@ -115,171 +109,163 @@ export async function release(
   if (typeof version !== "string" || version === "") {
     throw new ProbelabError(`Can't ${ACTION} without a version: lab.release("3.10.0", { range }).`);
   }
+  const { software: named, where: chosen = {}, signal } = options;
   const [measurements, runs] = [measurementsOf(database), runsOf(database)];
-  const failed = await failedWhere(database);
-  const stop = options.signal && { signal: options.signal };
-  const results: Result<object>[] = [];
-  const rowsOf = async <Row extends object>(asked: Promise<Result<Row>>) => {
-    const answer = await asked;
-    results.push(answer);
-    return answer.rows();
+  const answers: Result<object>[] = [];
+  const keep = async <Row extends object>(asked: Promise<Result<Row>>) => {
+    answers.push(await asked);
+    return asked;
   };
-  let known: Partial<ReleaseFinding> = {};
-  const cantTell = (why: string) => {
-    const sentence = `I can't tell yet how ${nameOf(known.software, version)} does, because ${why}`;
-    return finding(results, [], { ...known, version, sentence });
-  };
-  const seen = await rowsOf(
+  let known: Known = { version, software: named ?? null };
+  const cantTell = (why: string) =>
+    finding(answers, known, `I can't tell yet how ${nameOf(known)} does, because ${why}`);
+  const asked = { range, every: "all", top: Infinity, ...(signal && { signal }) } as const;
+  const measures = { n: count() };
+
+  const seen = await keep(
     measurements.ask({
-      ...{ range, every: "all", top: Infinity, ...stop },
-      by: ["software_name", "software_version", "test_name"],
-      where: { ...options.where, ...(options.software && { software_name: options.software }) },
-      measures: { n: count() },
+      ...{ ...asked, measures, by: ["software_name", "test_name"] },
+      where: { ...chosen, ...(named && { software_name: named }), software_version: version },
     }),
   );
-  const chosen = choose(seen, version, options);
-  if (chosen === undefined) {
-    const others = [...new Set(seen.map((row) => nameOf(row.software_name, row.software_version)))];
-    return cantTell(
-      `no measurement of it was found, ${formatRange(range)}. There are ${others.slice(-5).join(", ") || "none"} and others; is the version written so?`,
+  // By size.
+  const [programs, tests] = seen.origin.columns.dimensions.map(({ order }) => order);
+  const [software, ...others] = programs!;
+  if (software === undefined) {
+    const [why = "No measurement of it was found."] = seen.origin.notes;
+    return cantTell(lowered(why));
+  }
+  if (others.length > 0) {
+    throw new ProbelabError(
+      `Can't ${ACTION}: several programs have a version ${valueText(version)}: ${programs!.map(valueText).join(", ")}. Name one: software: ${JSON.stringify(software)}, or --software in a shell.`,
     );
   }
-  const { software, previous, test } = chosen;
-  const asked = (version: string, range: TimeRange) => {
-    const where = { ...options.where, software_name: software, ...test, software_version: version };
-    return { range, every: "all" as const, ...stop, where };
-  };
-  const hourly = measurements.counts({ ...asked(version, range), every: "hour" });
-  const since = beginning(await rowsOf(hourly), range);
-  known = { software, previous, since };
+  const test = "test_name" in chosen ? undefined : tests![0]!;
+  const all = { ...asked, measures, by: "software_version" } as const;
+  const versions = await keep(
+    measurements.ask({ ...all, where: { ...chosen, software_name: software } }),
+  );
+  const previous = options.previous ?? versionBefore(version, versions.rows());
+  known = { ...known, software, previous };
   if (previous === null) {
     return cantTell(
       `no earlier version of it was found, ${formatRange(range)}: pass a longer range, or name one as previous.`,
     );
   }
-  const { timeZone } = range;
-  const end = new Date(Math.min(+since + DAYS * DAY, +range.end - UNDER_WAY));
-  if (+end <= +since) {
-    return cantTell("it began less than two hours ago: its runs may still be under way.");
-  }
-  const released = between(since, end, { timeZone });
-  const earlier = between(new Date(Math.max(0, +since - DAYS * DAY)), since, { timeZone });
-  const sideOf = async (version: string, range: TimeRange): Promise<Side> => {
-    const question = { ...asked(version, range), measures: { n: count() } };
-    const [row] = await rowsOf(runs.ask(question));
-    return { version, range, n: row?.n ?? 0 };
+
+  const failed = await failedWhere(database);
+  const where = {
+    ...chosen,
+    software_name: software,
+    ...(test !== undefined && { test_name: test }),
   };
-  const estimatesOf = async ({ version, range, n }: Side) => {
-    const question = asked(version, range);
+  const both = { ...where, software_version: [previous, version] };
+  const { timeZone } = range;
+  const hours = await keep(
+    measurements.ask({
+      ...{ ...asked, range: between(before(range.start), range.end, { timeZone }) },
+      ...{ every: "hour", by: "software_version", where: both },
+      measures: { ...measures, failed: count({ where: failed ?? {} }) },
+    }),
+  );
+  // The hour in which a range begins is one of it.
+  const hoursOf = (version: string, { start, end }: TimeRange) =>
+    hours
+      .rows()
+      .filter((row) => row.software_version === version && +row.t > +start - HOUR && row.t < end);
+  const since = beginning(hoursOf(version, range));
+  known = { ...known, since };
+  const span = Math.min(TWO_WEEKS, Math.floor((+range.end - UNDER_WAY - +since) / HOUR) * HOUR);
+  if (!(span > 0)) {
+    return cantTell("it began less than three hours ago: its runs may still be under way.");
+  }
+  const released = between(since, new Date(+since + span), { timeZone });
+  const earlier = between(before(since), since, { timeZone });
+  const sideOf = async (version: string, range: TimeRange) => {
+    const question = { ...asked, range, where: { ...where, software_version: version } };
+    const [{ n } = { n: 0 }] = (await keep(runs.ask({ ...question, measures }))).rows();
     const levels = Object.entries(medianLevels(n));
-    const medians = COLUMNS.flatMap(([column]) =>
+    const quantiles = MEDIANS.flatMap((column) =>
       levels.map(([end, level]): [string, Measure] => [
         `${column}_${end}`,
         quantile<string>(level, column),
       ]),
     );
-    const [row] = await rowsOf(runs.ask({ ...question, measures: Object.fromEntries(medians) }));
-    const all = COLUMNS.map(([column]): Estimate | null => {
-      const [value, low, high] = levels.map(([end]) => row?.[`${column}_${end}`] as number | null);
+    const medians = await keep(runs.ask({ ...question, measures: Object.fromEntries(quantiles) }));
+    const [row = {}] = medians.rows();
+    const estimates = MEDIANS.map((column): Estimate | null => {
+      const [value, low, high] = levels.map(([end]) => row[`${column}_${end}`] as number | null);
       return value == null || low == null || high == null ? null : { value, low, high };
     });
-    if (failed === null) return all;
-    const measures = { failed: count({ where: failed }), n: count() };
-    const hours = await rowsOf(measurements.ask({ ...question, every: "hour", measures }));
-    return [...all, failureShare(hours, n)];
+    if (failed !== null) estimates.push(failureShare(hoursOf(version, range), n));
+    return { version, range, n, estimates };
   };
-  const after = await sideOf(version, released);
+  const is = await sideOf(version, released);
   const stayed = await sideOf(previous, released);
-  const isLeft = stayed.n >= LEAST_RUNS;
-  const before = isLeft ? stayed : await sideOf(previous, earlier);
-  known = { ...known, runs: { before: before.n, after: after.n } };
-  const ofTest = "test_name" in test ? ` of ${valueText(test.test_name)}` : "";
-  const few = [after, before].find(({ n }) => n < LEAST_RUNS);
+  const isLeft = stayed.n < LEAST_RUNS;
+  const was = isLeft ? await sideOf(previous, earlier) : stayed;
+  known = { ...known, runs: { before: was.n, after: is.n } };
+  const ofTest = test === undefined ? "" : ` of ${valueText(test)}`;
+  const few = [is, was].find(({ n }) => n < LEAST_RUNS);
   if (few !== undefined) {
-    const remedy = few === after ? "Ask again when there are more." : "Name another as previous.";
+    const remedy = few === is ? "Ask again when there are more." : "Name another as previous.";
     return cantTell(
-      `${nameOf(software, few.version)} has ${counted(few.n, "run")}${ofTest}, ${formatRange(few.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
+      `${nameOf({ software, version: few.version })} has ${counted(few.n, "run")}${ofTest}, ${formatRange(few.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
     );
   }
-  const [was, is] = [await estimatesOf(before), await estimatesOf(after)];
-  const measures = failed === null ? COLUMNS : [...COLUMNS, FAILED];
-  const values = measures.map(([, label, unit], at) => valueOf(label, unit, was[at]!, is[at]!));
-  const found = values.some(({ verdict }) => verdict === "moved");
+  const values = is.estimates.map((estimate, at) => {
+    const [label, unit] = MEASURES[at]!;
+    return valueOf(label, unit, was.estimates[at]!, estimate);
+  });
+  const text = words(values);
   const left = `${valueText(previous)} has ${counted(stayed.n, "run")} left since then: its runs are those of ${formatRange(earlier)}`;
   const compared = sentences([
-    `${counted(after.n, "run")}${ofTest} against ${counted(before.n, "run")}, ${formatRange(released)}`,
-    ...(isLeft ? [] : [left]),
+    `${counted(is.n, "run")}${ofTest} against ${counted(was.n, "run")}, ${formatRange(released)}`,
+    ...(isLeft ? [left] : []),
   ]);
-  const sentence = `${nameOf(software, version)} against ${valueText(previous)}: ${lowered(words(values))} ${compared}`;
+  const sentence = `${nameOf(known)} against ${valueText(previous)}${text.startsWith("As") ? "," : ":"} ${lowered(text)} ${compared}`;
   const notes = [
     "Whether runs are missing isn't looked at here: ask explain.",
     "Users who upgrade first may differ from the others: compare within one country too (where).",
-    +end < +since + DAYS * DAY &&
-      "Runs of the range's last 2 hours may be under way and are left out.",
-    +since === +range.start && "It was there when the range began.",
+    span < TWO_WEEKS && "Runs of the range's last 2 hours may be under way and are left out.",
+    +since < +range.start + HOUR && "It was there when the range began.",
     failed === null &&
       "The table has no msm_failure: the share of failed measurements isn't known.",
   ].filter((note) => note !== false);
-  return finding(results, notes, { ...known, version, values, found, sentence });
+  return finding(answers, { ...known, values }, sentence, {
+    notes,
+    range: released,
+    filter: whereText(both),
+  });
 }
 
-function nameOf(software: string | null | undefined, version: string | null): string {
-  return `${software === undefined ? "" : `${valueText(software)} `}${valueText(version)}`;
+/** Two weeks before. */
+function before(time: Date): Date {
+  return new Date(Math.max(0, +time - TWO_WEEKS));
 }
 
-interface Seen {
-  readonly software_name: string | null;
-  readonly software_version: string | null;
-  readonly test_name: string | null;
-  readonly n: number;
+function nameOf({ software, version }: Pick<Known, "software" | "version">): string {
+  return `${software === null ? "" : `${valueText(software)} `}${valueText(version)}`;
 }
 
-/** Whose release it is, what came before it, and its commonest test. Undefined where nothing is of that version. */
-function choose(all: readonly Seen[], version: string, { previous, where }: ReleaseOptions) {
-  const countsBy = (
-    name: "software_name" | "software_version" | "test_name",
-    rows: readonly Seen[],
-  ) => {
-    const counts = new Map<string | null, number>();
-    for (const row of rows) counts.set(row[name], (counts.get(row[name]) ?? 0) + row.n);
-    return [...counts].sort(([, a], [, b]) => b - a);
-  };
-  const released = all.filter((row) => row.software_version === version);
-  const programs = countsBy("software_name", released);
-  if (programs[0] === undefined) return undefined;
-  const [program] = programs[0];
-  if (programs.length > 1) {
-    const listed = programs.map(([each, n]) => `${valueText(each)} (${counted(n, "measurement")})`);
-    throw new ProbelabError(
-      `Can't ${ACTION}: several programs have a version ${valueText(version)}: ${listed.join(", ")}. Name one: software: ${JSON.stringify(program)}, or --software in a shell.`,
-    );
-  }
+/** The newest of the earlier versions that have a hundredth of their measurements; null without any. */
+function versionBefore(
+  version: string,
+  all: readonly { readonly software_version: string | null; readonly n: number }[],
+): string | null {
   // Rows without a version are of no release.
-  const isOlder = (row: Seen) =>
-    row.software_name === program &&
-    row.software_version &&
-    compareVersions(row.software_version, version) < 0;
-  const older = countsBy("software_version", all.filter(isOlder));
-  const least = older.reduce((sum, [, n]) => sum + n, 0) / 100;
-  const [usual = null] = older
-    .flatMap(([each, n]) => (n >= least ? [each] : []))
-    .sort((a, b) => compareVersions(b, a));
-  const [[commonest]] = countsBy("test_name", released) as [[string | null, number]];
-  const test = where !== undefined && "test_name" in where ? {} : { test_name: commonest };
-  return { software: program, previous: previous ?? usual, test };
+  const older = all.filter(({ software_version: own }) => own && compareVersions(own, version) < 0);
+  const least = LEAST_SHARE * older.reduce((sum, { n }) => sum + n, 0);
+  const usual = older.filter(({ n }) => n >= least).map((row) => row.software_version);
+  return usual.sort(compareVersions).at(-1) ?? null;
 }
 
-/** When the day began by which a hundredth of the measurements had come: a wrong clock is no release. */
-function beginning(
-  hours: readonly { readonly t: Date; readonly measurements: number }[],
-  range: TimeRange,
-): Date {
-  const all = hours.reduce((n, { measurements }) => n + measurements, 0);
-  let so = 0;
-  const reached = hours.find(({ measurements: n }) => (so += n) > all / 100);
-  const from = +(reached?.t ?? 0) - DAY;
-  const first = hours.find(({ t, measurements }) => +t > from && measurements > 0);
-  return new Date(Math.max(+(first?.t ?? 0), +range.start));
+/** The first hour on the day by which a hundredth of the measurements had come: a wrong clock is no release. */
+function beginning(hours: readonly { readonly t: Date; readonly n: number }[]): Date {
+  const some = hours.filter(({ n }) => n > 0);
+  let left = some.reduce((sum, { n }) => sum + n, 0) / 100;
+  const reached = some.find(({ n }) => (left -= n) < 0)!;
+  return some.find(({ t }) => +t > +reached.t - DAY)!.t;
 }
 
 /** The quantiles between which the true median lies, 19 times in 20, of so many independent rows. */
@@ -317,9 +303,7 @@ export function valueOf(
   before: Estimate | null,
   after: Estimate | null,
 ): ReleaseValue {
-  const change = before === null || after === null ? null : difference(before, after);
-  const by = (end: number | undefined) =>
-    end === undefined || !before?.value ? null : end / before.value;
+  const change = before && after && difference(before, after);
   return {
     measure,
     unit,
@@ -328,10 +312,8 @@ export function valueOf(
     change: change?.value ?? null,
     low: change?.low ?? null,
     high: change?.high ?? null,
-    relative: by(change?.value),
-    relative_low: by(change?.low),
-    relative_high: by(change?.high),
-    verdict: change === null ? "can't tell" : verdictOf(change, before!.value, unit),
+    relative: change && before?.value ? change.value / before.value : null,
+    verdict: change ? verdictOf(change, before.value, unit) : "can't tell",
   };
 }
 
@@ -340,8 +322,7 @@ function verdictOf(
   before: number,
   unit: string,
 ): ReleaseValue["verdict"] {
-  const isShare = unit === "share";
-  const least = isShare ? Math.max(0.001, Math.min(0.01, before / 2)) : MATTERS * before;
+  const least = unit === "share" ? Math.max(0.001, Math.min(0.01, before / 2)) : MATTERS * before;
   const [far, reach] = [Math.abs(value), value < 0 ? high - value : value - low];
   if (far > STANDS_OUT * reach && far >= least && value !== 0) return "moved";
   return low >= -least && high <= least ? "as before" : "can't tell";
@@ -353,19 +334,9 @@ export function words(values: readonly ReleaseValue[]): string {
     values
       .filter((value) => value.verdict === verdict)
       .map((value) => `${lowered(spoken(value.measure))} ${text(value)}`);
-  const interval = ({ before, low, high, unit }: ReleaseValue) => {
-    const [from, to] = [low!, high!].map((end) => {
-      if (end === 0) return "0";
-      if (unit === "share") return `${signedPercent(end).replace(" %", "")} points`;
-      return before === 0 ? amount(end, unit) : signedPercent(end / before!);
-    });
-    return `95 %: ${from} to ${to}`;
-  };
   const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
-  const same = texts("as before", (of) => `(${amount(of.after, of.unit)}; ${interval(of)})`);
-  const open = texts("can't tell", (of) =>
-    of.change === null ? "(no run has one)" : `(${interval(of)})`,
-  );
+  const same = texts("as before", (of) => `(${amount(of.after, of.unit)}; ${intervalText(of)})`);
+  const open = texts("can't tell", (of) => `(${intervalText(of)})`);
   return sentences([
     ...moved,
     ...(same.length === 0 ? [] : [`as before: ${same.join(", ")}`]),
@@ -373,38 +344,57 @@ export function words(values: readonly ReleaseValue[]): string {
   ]);
 }
 
+/** "95 %: −6.2 % to +4.7 %" of the change. */
+function intervalText({ before, low, high, unit }: ReleaseValue): string {
+  if (before === null || low === null || high === null) return "no run has one";
+  const isShare = unit === "share";
+  const [from, to] = [low, high].map((end) => {
+    if (end === 0) return "0";
+    if (isShare) return signedPercent(end).replace(" %", "");
+    return before === 0 ? amount(end, unit) : signedPercent(end / before);
+  });
+  return `95 %: ${from} to ${to}${isShare ? " points" : ""}`;
+}
+
+/** What is known of a release, before the rest is asked. */
+type Known = Partial<ReleaseFinding> & Pick<ReleaseFinding, "software" | "version">;
+
 function finding(
-  results: readonly Result<object>[],
-  notes: readonly string[],
-  known: Partial<ReleaseFinding> & Pick<ReleaseFinding, "version" | "sentence">,
+  answers: readonly Result<object>[],
+  known: Known,
+  sentence: string,
+  { notes = [], ...about }: Partial<Pick<Origin, "notes" | "range" | "filter">> = {},
 ): ReleaseFinding {
-  const { version, previous = null, values = [] } = known;
+  const { previous = null, values = [] } = known;
   const columns = {
     dimensions: [{ name: "measure", order: values.map(({ measure }) => measure) }],
     kinds: { unit: "text", verdict: "text" } as const,
     measures: changeColumns([
-      ["relative", `Change from ${previous ?? "the previous version"}`, "share"],
       ["before", previous ?? "Previous", ""],
-      ["after", version, ""],
+      ["after", nameOf(known), ""],
       ["change", "Change", ""],
       ["low", "Low end of the 95 % interval", ""],
       ["high", "High end of the 95 % interval", ""],
-      ["relative_low", "Low end of the relative 95 % interval", "share"],
-      ["relative_high", "High end of the relative 95 % interval", "share"],
+      ["relative", `Change from ${previous ?? "the previous version"}`, "share"],
     ]),
   };
-  const origins = results.map(({ origin }) => origin);
-  const all = [...notes, ...origins.flatMap(({ notes }) => notes)];
+  const origins = answers.map(({ origin }) => origin);
+  const all = [...notes, ...origins.flatMap(({ notes }) => notes)].filter(
+    (note) => !sentence.endsWith(note.slice(1)),
+  );
   return {
-    software: null,
     previous,
     since: null,
     runs: { before: 0, after: 0 },
     values,
-    found: false,
     ...known,
     kind: "release",
+    sentence,
+    found: values.some(({ verdict }) => verdict === "moved"),
     undecided: values.length === 0 || values.some(({ verdict }) => verdict === "can't tell"),
-    result: new Result(resultOfRows(values).table, originOfAll(origins, columns, all)),
+    result: new Result(resultOfRows(values).table, {
+      ...originOfAll(origins, columns, all),
+      ...about,
+    }),
   };
 }

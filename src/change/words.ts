@@ -9,10 +9,9 @@ export type CauseWhere = Readonly<Record<string, CauseValue>>;
 
 /** "12,345", "1.2345": whole numbers whole, others with four digits. */
 export function number(value: number): string {
-  if (Number.isInteger(value) || Math.abs(value) >= 1000) {
-    return Math.round(value).toLocaleString("en-US");
-  }
-  return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  const isWhole = Number.isInteger(value) || Math.abs(value) >= 1000;
+  const short = isWhole ? Math.round(value) : Number(value.toPrecision(4));
+  return short.toLocaleString("en-US", { maximumFractionDigits: 6 }).replace("-", "−");
 }
 
 /** "45.3 %" of 0.453. */

@@ -227,7 +227,8 @@ function endTexts(
 function withRoom(frame: Frame, text: string): Frame {
   const { drawing, width, y } = frame;
   const ends = drawing.points.map(farEnd);
-  const [least, most] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+  const reached = drawing.points.flatMap(({ y, low, high }) => [Number(y), low ?? 0, high ?? 0]);
+  const [least, most] = [Math.min(0, ...reached), Math.max(0, ...reached)];
   const room = (negative: boolean): number =>
     drawing.points
       .filter((_, at) => ends[at]! < 0 === negative)

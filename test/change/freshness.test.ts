@@ -139,6 +139,6 @@ describe("freshness of lab.funnel", () => {
     );
     expect(found.sentence).not.toContain(PASSWORD);
     const range = last("1 hour");
-    expect((await lab.funnel({ range })).sentence).toMatch(/submissions can't be told, because: /);
+    expect((await lab.funnel({ range })).sentence).toMatch(/Submissions can't be told, because: /);
   });
 });

@@ -82,6 +82,19 @@ test("compared values stand in the finding's order; what is new has a bar withou
   expect(drawn.data.names).toEqual(["name", "change", "before", "after", "figures"]);
 });
 
+test("a release's bars are its changes by what the version before had, with both values at their ends", () => {
+  const bars = barsOf(chart.change(made.release));
+  expect(bars.map(({ relative }) => relative)).toEqual(made.release.result.column("relative"));
+  expect(bars.map(({ _figures }) => _figures)).toEqual([
+    "184 s → 73 s",
+    "45 → 18",
+    "4.18 s → 4.24 s (as before)",
+    "1.2 % → 0.8 % (can't tell)",
+  ]);
+  // A share can't fall by more than itself.
+  expect(bars.at(-1)!["low"]).toBe(-1);
+});
+
 test("changes are rules or spans at their time, in a line of the fitted levels", () => {
   const finding = made.changes as ChangePoints;
   const rows = finding.result.rows();

@@ -26,7 +26,7 @@ test("probelab explain prints what is behind it and the table, and ends with 8",
   expect(code).toBe(8);
   expect(out).toMatch(/\ndimension +value +before +now +change +95 % interval +part\n/);
   expect(out).toMatch(
-    /\nprobe_cc +IT +[\d,]+ +[\d,]+ +-[\d,]+ +−6\d % +-[\d,]+ to -[\d,]+ +\d+ %\n/,
+    /\nprobe_cc +IT +[\d,]+ +[\d,]+ +−[\d,]+ +−6\d % +−[\d,]+ to −[\d,]+ +\d+ %\n/,
   );
   const [sentence = ""] = out.split("\n\n");
   expect(sentence.replace(/\s+/g, " ")).toMatch(/^Measurements fell by .*\. probe_cc IT fell by /);

@@ -19,8 +19,8 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
   release: releaseMeasures,
 };
 
-/** Characters of a sentence above its picture, some three lines: all of it is in the description. */
-const LONGEST = 450;
+/** Characters of the sentences above a picture, some four lines: all are in the description. */
+const LONGEST = 560;
 /** Rows of a finding's table in a cell. */
 const MOST_ROWS = 20;
 
@@ -63,10 +63,17 @@ export function drawChange(
     {
       ...figure,
       sentence: record.sentence,
-      first: withSentence ? cleanText(record.sentence, LONGEST) : "",
+      first: withSentence ? firstSentences(record.sentence) : "",
     },
   );
   return new Chart(spec, result, rows, { change: record, options }, live);
+}
+
+/** The sentences that fit above a picture. */
+function firstSentences(text: string): string {
+  const cut = cleanText(text, LONGEST);
+  const end = cut.endsWith("…") ? cut.lastIndexOf(". ") + 1 : 0;
+  return end > 0 ? `${cut.slice(0, end)} …` : cut;
 }
 
 /** The Result behind a finding's table that its picture is of: the series that were searched, or the table. */

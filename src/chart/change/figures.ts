@@ -1,13 +1,13 @@
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted, lowered, textOf } from "../../base/text.js";
 import { foundTable } from "../../change/flows.js";
-import { amount, percent, signedPercent } from "../../change/words.js";
+import type { ReleaseValue } from "../../change/release.js";
+import { amount, number, percent, signedPercent, spoken } from "../../change/words.js";
 import { rowKey, rowsByKey } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
 import type { ResultColumns } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { DAY } from "../../time/span.js";
-import { between } from "../../time/time-range.js";
 import { heading, label } from "../../render/label.js";
 import { BAR } from "../bar.js";
 import type { ChartKind } from "../frame.js";
@@ -28,28 +28,66 @@ const REST = "everything else";
 
 /** `explain`: what each cause contributes to the change, the largest first, and everything else. */
 export function causes(result: Result): Figure {
-  const rows = result.rows();
-  const sum = rows.reduce((all, row) => all + Number(row["change"] ?? 0), 0);
   const { name, unit } = changed(result);
+  const rows = result.rows();
+  const names = rows.map((row) => textOf(row["cause"]));
+  const sum = rows.reduce((all, row) => all + Number(row["change"] ?? 0), 0);
   // Where causes outweigh each other, a share of what is left says nothing.
   const isShared = rows.every(({ part }) => Math.abs(Number(part)) <= 2);
+  const figures = rows.map(({ change, part }) => {
+    const share = isShared && part !== null ? ` (${percent(Number(part))})` : "";
+    return `${differenceText(Number(change), unit)}${share}`;
+  });
   const shares = isShared ? "; percentages are shares of that" : "";
   return {
-    ...changes(result, (row) => textOf(row["cause"]), isShared),
-    title: `Where the ${sum < 0 ? "drop" : "rise"} in ${lowered(name)} comes from`,
+    ...changes(result, names, figures),
+    title: names.some((each) => each !== REST)
+      ? `Where the ${sum < 0 ? "drop" : "rise"} in ${lowered(spoken(name))} comes from`
+      : `${spoken(name)}: no cause stands out`,
     remarks: rows.length === 0 ? [] : [`The bars add up to ${differenceText(sum, unit)}${shares}.`],
   };
 }
 
 /** `compare`: the change of each value, in the finding's order. */
 export function changedValues(result: Result): Figure {
+  const { name, unit } = changed(result);
+  const rows = result.rows();
+  const names = rows.map(({ dimension, value }) => {
+    const column = textOf(dimension);
+    return `${heading(column)} ${label(valueWords(column, value))}`;
+  });
+  const figures = rows.map(({ change, before, relative }) => {
+    if (change === null) return `only in the ${before === null ? "later" : "earlier"} range`;
+    const by = relative === null ? "" : ` (${signedPercent(Number(relative))})`;
+    return `${differenceText(Number(change), unit)}${by}`;
+  });
   return {
-    ...changes(result, ({ dimension, value }) => {
-      const column = textOf(dimension);
-      return `${heading(column)} ${label(valueWords(column, value))}`;
-    }),
-    title: `${changed(result).name}: change by value`,
-    remarks: result.numRows() === 0 ? [] : ["Percentages: change from the earlier range."],
+    ...changes(result, names, figures),
+    title: `${spoken(name)}: change by value`,
+    remarks: rows.length === 0 ? [] : ["Percentages: change from the earlier range."],
+  };
+}
+
+/** `lab.release`: the change of each measure, as a share of what the version before had. */
+export function releaseMeasures(result: Result): Figure {
+  const rows = result.rows() as ReleaseValue[];
+  const short = (value: number | null, unit: string) =>
+    value === null ? "none" : amount(Number(value.toPrecision(3)), unit);
+  const figures = rows.map(
+    ({ before, after, unit, verdict }) =>
+      `${short(before, unit)} → ${short(after, unit)}${verdict === "moved" ? "" : ` (${verdict})`}`,
+  );
+  const ends = (name: "low" | "high") =>
+    rows.map(({ before, [name]: end }) => {
+      return end === null || !before ? null : Math.max(-1, end / before);
+    });
+  const names = rows.map(({ measure }) => measure);
+  const figure = changes(result, names, figures, { low: ends("low"), high: ends("high") });
+  return {
+    ...figure,
+    options: { ...figure.options, y: "relative", interval: ["low", "high"] },
+    title: `${labelOf(result, "after")} compared with ${labelOf(result, "before")}`,
+    remarks: [],
   };
 }
 
@@ -60,39 +98,30 @@ function changed({ origin }: Result): { name: string; unit: string } {
   return { name: label.replace(/, change$/, ""), unit };
 }
 
-/** Horizontal bars from zero, with intervals and figures at their ends. */
+/** Horizontal bars from zero, with their names, figures, and the ends of their intervals, where they differ from the Result's. */
 function changes(
   result: Result,
-  nameOf: (row: FindingRow) => string,
-  relative = true,
+  name: readonly string[],
+  figures: readonly string[],
+  ends?: Readonly<Record<"low" | "high", readonly (number | null)[]>>,
 ): Pick<Figure, "result" | "kind" | "options"> {
-  const { unit } = changed(result);
-  const rows = result.rows();
-  const name = rows.map(nameOf);
   const rest = name.at(-1) === REST && { other: REST };
-  const figures = rows.map((row) => changeFigures(row, unit, relative));
-  const dimensions = [{ name: "name", order: name, ...rest }];
-  const columns = { dimensions, measures: result.origin.columns.measures };
+  const columns = {
+    ...result.origin.columns,
+    dimensions: [{ name: "name", order: name, ...rest }],
+  };
   return {
-    result: result.with(result.table.assign({ name, figures }), { columns }),
+    result: result.with(result.table.assign({ name, figures, ...ends }), { columns }),
     kind: BAR,
     options: {
       y: "change",
-      ...(unit === "share" && { yLabel: "Change (percentage points)" }),
+      ...(changed(result).unit === "share" && { yLabel: "Change (percentage points)" }),
       horizontal: true,
       sort: "given",
       beside: ["before", "after", "figures"],
       text: "figures",
     },
   };
-}
-
-/** `−23,850 (−58 %)`. */
-function changeFigures(row: FindingRow, unit: string, isKnown: boolean): string {
-  const { change, before, part, relative = part } = row as Readonly<Record<string, number | null>>;
-  if (change == null) return `only in the ${before == null ? "later" : "earlier"} range`;
-  const by = isKnown && relative != null && Math.abs(relative) <= 99;
-  return `${differenceText(change, unit)}${by ? ` (${percent(relative)})` : ""}`;
 }
 
 /** A difference with its sign, short; of shares in percentage points. */
@@ -103,63 +132,43 @@ function differenceText(value: number, unit: string): string {
   return `${sign}${amount(short, unit).replace(" %", " pp")}`;
 }
 
-/** `lab.funnel`: the reports at each step, now and the week before, and what came through. */
+/** `lab.funnel`: the reports at each step, now and the week before, and by the step before. */
 export function steps(result: Result): Figure {
   const [now, before] = [labelOf(result, "now"), labelOf(result, "before")];
+  const order = result.column("step").map((step) => label(step));
   const bar = (step: string, when: string, reports: Value, passed: Value): FindingRow => {
-    // What the first step let through isn't known: it is compared with the week before.
-    const known = passed != null && step !== "check-in";
-    const through = known ? ` (${percent(Number(passed))} came through)` : "";
-    const figures = reports == null ? "unknown" : `${amount(Number(reports), "")}${through}`;
+    // Submissions are no part of check-ins, and the first step follows none.
+    const by =
+      passed == null || step === "check-in"
+        ? ""
+        : step === "submit"
+          ? ` (${number(Number(Number(passed).toPrecision(3)))} a check-in)`
+          : ` (${percent(Number(passed))} of the step before)`;
+    const figures = reports == null ? "unknown" : `${amount(Number(reports), "")}${by}`;
     return { step, when, reports, figures };
   };
-  const rows = result.rows().flatMap((row) => {
-    const step = label(row["step"]);
-    return [
-      bar(step, now, row["now"], row["passed"]),
-      bar(step, before, row["before"], row["passed_before"]),
-    ];
-  });
-  const reports = { name: "reports", label: "Reports", unit: "" };
+  const rows = result
+    .rows()
+    .flatMap((row, at) => [
+      bar(order[at]!, now, row["now"], row["passed"]),
+      bar(order[at]!, before, row["before"], row["passed_before"]),
+    ]);
   const columns: ResultColumns = {
     dimensions: [
-      { name: "step", order: result.column("step").map((step) => label(step)), ordered: true },
+      { name: "step", order, ordered: true },
       { name: "when", order: [now, before], other: before },
     ],
-    measures: [{ ...reports, additive: false, missing: "gap" }],
+    measures: [{ name: "reports", label: "Reports", unit: "", additive: false, missing: "gap" }],
   };
   const table = foundTable(result.table, ["step", "when", "reports", "figures"], rows);
   return {
     result: result.with(table, { columns }),
     kind: BAR,
     options: {
-      x: "step",
-      y: "reports",
-      color: "when",
-      stack: false,
-      horizontal: true,
-      beside: ["figures"],
-      text: "figures",
+      ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
+      ...{ beside: ["figures"], text: "figures" },
     },
     title: "Reports from check-in to storage",
-    remarks: [],
-  };
-}
-
-/** `lab.release`: the change of each measure, as a share of what the version before had. */
-export function releaseMeasures(result: Result): Figure {
-  return {
-    result,
-    kind: BAR,
-    options: {
-      x: "measure",
-      y: "relative",
-      interval: ["relative_low", "relative_high"],
-      horizontal: true,
-      sort: "given",
-      color: null,
-    },
-    title: `${labelOf(result, "after")} compared with ${labelOf(result, "before")}`,
     remarks: [],
   };
 }
@@ -196,35 +205,30 @@ export function series(
   const most = Math.floor(MOST_ROWS / Math.min(MOST_PANELS, chosen.length)) - 8;
   const groups = chosen.slice(0, MOST_PANELS).map((key) => {
     const rows = byGroup.get(key)!.map((row) => all[row]!);
+    const drawn = isAlarm ? rows.filter((row) => at(row) > from).slice(-most) : rows;
     const own = found.filter((row) => keyOf(row) === key);
     const texts = dimensions.map(
       ({ name, of }) => `${heading(name)} ${label(valueWords(of ?? name, rows[0]![name]), 60)}`,
     );
-    const drawn = isAlarm ? rows.filter((row) => at(row) >= from).slice(-most) : rows;
-    return { panel: texts.join(", "), own, drawn };
-  });
-  const begins = Math.min(
-    ...groups.flatMap(({ drawn }) => drawn.slice(0, 1).map((row) => at(row))),
-  );
-  const rows = groups.flatMap(({ panel, drawn, own }) =>
-    drawn.flatMap((row) => {
-      const value = { ...row, group: panel, series: measure.label };
-      const level = isAlarm ? null : levelAt(at(row), own);
-      return level === null ? [value] : [value, { ...value, [measure.name]: level, series: LEVEL }];
-    }),
-  );
-  const annotations = groups.flatMap(({ panel, own, drawn }) => {
-    const noted = isAlarm
-      ? own.filter((row) => at(row, "until") > begins).map(alarmSpan)
-      : own.map((row) => changeSpan(row, measure.unit));
+    const group = texts.join(", ");
     const open = drawn.filter(({ state }) => state === "incomplete").slice(0, 1);
-    const unjudged = { end: new Date(end), label: "not judged yet" };
-    return [
-      ...noted.slice(0, MOST_LABELS),
-      ...open.map((row) => ({ ...unjudged, time: new Date(at(row)) })),
-    ].map((each) => ({ ...each, panel }));
+    const unjudged = { end: new Date(end), label: "not judged yet", panel: group };
+    return {
+      group,
+      rows: drawn.flatMap((row) => {
+        const value = { ...row, group, series: measure.label };
+        const level = isAlarm ? null : levelAt(at(row), own);
+        const fitted = { ...value, [measure.name]: level, series: LEVEL };
+        return level === null ? [value] : [value, fitted];
+      }),
+      annotations: [
+        ...own.slice(0, MOST_LABELS).map((row) => ({ ...span(row, measure.unit), panel: group })),
+        ...open.map((row) => ({ ...unjudged, time: new Date(at(row)) })),
+      ],
+    };
   });
-  const several = byGroup.size > 1 && { name: "group", order: groups.map(({ panel }) => panel) };
+  const rows = groups.flatMap((each) => each.rows);
+  const several = byGroup.size > 1 && { name: "group", order: groups.map(({ group }) => group) };
   const lines = !isAlarm &&
     found.length > 0 && { name: "series", order: [LEVEL, measure.label], other: measure.label };
   const columns = {
@@ -235,15 +239,16 @@ export function series(
     measures: measures.map((each) => ({ ...each, missing: "gap" as const })),
   };
   const { range } = origin;
+  const noun = isAlarm ? "alarm" : "change";
+  const many = found.length === 0 ? `no ${noun}` : counted(found.length, noun);
   const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
-  const unseen = isAlarm ? found.filter((row) => at(row, "until") <= begins).length : 0;
   return {
     result: new Result(foundTable(table, drawn, rows), {
       ...origin,
       reductions: [],
       ...(range &&
         rows.length > 0 && {
-          range: between(new Date(begins), range.end, { timeZone: range.timeZone }),
+          range: { ...range, start: new Date(Math.min(...rows.map((row) => at(row)))) },
         }),
       columns,
     }),
@@ -251,41 +256,32 @@ export function series(
     options: {
       y: measure.name,
       color: lines ? "series" : null,
-      annotations,
+      annotations: groups.flatMap(({ annotations }) => annotations),
       ...(isAlarm && { band: ["limit", "expected"] as const }),
       ...(several && { facet: "group", scales: "own", columns: 1 }),
     },
-    title: `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: the ${isAlarm ? "alarms" : "changes"}`,
+    title: `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: ${many}`,
     remarks: [
-      ...(unseen > 0 ? [`${counted(unseen, "earlier alarm")} in the table.`] : []),
-      ...(chosen.length > MOST_PANELS
-        ? [
-            `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
-          ]
-        : []),
-      ...(lines
-        ? ["Spans: when a change happened (95 % interval), or a fall or rise lasted."]
-        : []),
-    ],
+      chosen.length > MOST_PANELS &&
+        `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
+      lines && "Spans: when a change happened (95 % interval), or a fall or rise lasted.",
+    ].filter((remark) => remark !== false),
   };
 }
 
-function alarmSpan(row: FindingRow): Annotation {
-  const kind = row["kind"] as string;
-  const by = kind === "drop" ? ` ${signedPercent(Number(row["change"]))}` : "";
-  return { time: row["t"] as Date, end: row["until"] as Date, label: `${kind}${by}` };
-}
-
-/** A rule at a step, or a span of its interval or of a slope: `−34 %`. */
-function changeSpan(row: FindingRow, unit: string): Annotation {
-  const { relative } = row;
+/** An alarm's span; of a change a rule at a step, or the span of its interval or of a slope: `−34 %`. */
+function span(row: FindingRow, unit: string): Annotation {
+  const { kind, change, relative } = row;
+  if (kind !== undefined) {
+    const by = kind === "drop" ? ` ${signedPercent(Number(change))}` : "";
+    return { time: row["t"] as Date, end: row["until"] as Date, label: `${textOf(kind)}${by}` };
+  }
   const by =
     unit === "share" || relative == null
       ? differenceText(Number(row["size"]), unit)
       : signedPercent(Number(relative));
-  const isSlope = row["change"] === "slope";
-  const time = row[isSlope ? "t" : "earliest"] as Date;
-  const end = row[isSlope ? "until" : "latest"] as Date;
+  const [from, to] = change === "slope" ? ["t", "until"] : ["earliest", "latest"];
+  const [time, end] = [row[from] as Date, row[to] as Date];
   return { time, ...(end > time && { end }), label: by };
 }
 

@@ -10,6 +10,8 @@ import {
 } from "../../../src/index.js";
 import { changeMeasures } from "../../../src/change/cells.js";
 import { explainCells } from "../../../src/change/explain.js";
+import { changeColumns } from "../../../src/change/finding.js";
+import { valueOf, words, type ReleaseValue } from "../../../src/change/release.js";
 import { hourlyResult, serviceCounts } from "../../change/flow-results.js";
 import { generator, makeResult, single } from "./sample-results.js";
 
@@ -160,4 +162,36 @@ export function funnel(): Finding {
   const sentence =
     "It is ingestion: reports are accepted and not stored: −52 % against the week before, 2026-04-24 to 2026-05-01 UTC.";
   return { kind: "funnel", found: true, sentence, result };
+}
+
+/** A release whose runs end early, as fast as before, of too few runs to tell its failures. */
+export function release(): Finding {
+  const around = (value: number, half: number) => ({
+    value,
+    low: value - half,
+    high: value + half,
+  });
+  const values = [
+    valueOf("Run duration, median", "s", around(184, 7), around(73, 4)),
+    valueOf("Measurements per run, median", "measurements", around(45, 1), around(18, 0)),
+    valueOf("Seconds per measurement, median", "s", around(4.18, 0.1), around(4.24, 0.12)),
+    valueOf("Share of failed measurements", "share", around(0.012, 0.009), around(0.008, 0.008)),
+  ];
+  const columns = Object.keys(values[0]!) as (keyof ReleaseValue)[];
+  const result: Result = makeResult(
+    Object.fromEntries(columns.map((name) => [name, values.map((value) => value[name])])),
+    {
+      dimensions: [{ name: "measure", order: values.map(({ measure }) => measure) }],
+      measures: changeColumns([
+        ["before", "3.9.1", ""],
+        ["after", "probe-cli 3.10.0", ""],
+        ["change", "Change", ""],
+        ["low", "Low end of the 95 % interval", ""],
+        ["high", "High end of the 95 % interval", ""],
+        ["relative", "Change from 3.9.1", "share"],
+      ]),
+    },
+  );
+  const sentence = `probe-cli 3.10.0 against 3.9.1: ${words(values)} 2,834 runs against 1,412 runs.`;
+  return { kind: "release", found: true, sentence, result };
 }
