@@ -12,67 +12,113 @@ export type When = Date | string;
 /** One text, whose empty lines part its paragraphs, or a list of points. */
 export type Words = string | readonly string[];
 
-/** The fields of a postmortem and their kinds, in the order of the record. */
-const FIELDS = {
-  title: "title",
-  /** 1 to 4, as `severity` knows them. */
-  severity: "severity",
-  /** When the incident was noticed: the response is due from here. */
-  detectedAt: "time",
-  /** Default `"draft"`. */
-  status: "text",
-  authors: "words",
-  /** When it began to do harm. */
-  startedAt: "timeOrNull",
-  /** When somebody began to work on it. */
-  respondedAt: "timeOrNull",
-  resolvedAt: "timeOrNull",
-  /** When the conference call was held. */
-  call: "timeOrNull",
-  /** The leader of the call. */
-  leader: "name",
-  /** True where the incident was the only priority while it was investigated. */
-  sterile: "flag",
-  /** The incident in short, for readers who read nothing else. */
-  summary: "words",
-  /** The harm, in exact numbers. */
-  impact: "words",
-  rootCauses: "words",
-  /** The event that set it off. */
-  trigger: "words",
-  /** The way in which it was noticed. */
-  detection: "words",
-  /** The act that ended it. */
-  resolution: "words",
-  wentWell: "words",
-  wentWrong: "words",
-  /** Luck that helped. */
-  lucky: "words",
-} as const;
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "";
 
-type Fields = typeof FIELDS;
-
-/** What a field of each kind takes, and what the record holds of it; times are ISO 8601 in UTC there. */
-interface Kinds {
-  readonly title: [given: string, kept: string];
-  readonly text: [given: string, kept: string];
-  readonly severity: [given: SeverityNumber, kept: SeverityNumber];
-  readonly time: [given: When, kept: string];
-  readonly timeOrNull: [given: When | null, kept: string | null];
-  readonly words: [given: Words, kept: readonly string[]];
-  readonly name: [given: string | null, kept: string | null];
-  readonly flag: [given: boolean | null, kept: boolean | null];
+/** A kind of field: what the record holds of a value; undefined where it can't be such a field. */
+interface Kind<Given, Kept> {
+  /** The value before anybody wrote one. */
+  readonly empty?: Kept;
+  readonly read: (value: unknown, name: string) => Kept | undefined;
+  readonly pass: string;
+  /** The type of what is given. */
+  readonly given?: Given;
 }
 
+const TITLE: Kind<string, string> = {
+  read: (value) => (isText(value) && value.length <= 300 ? value.trim() : undefined),
+  pass: "a text of at most 300 characters; the summary takes more",
+};
+const SEVERITY: Kind<SeverityNumber, SeverityNumber> = {
+  read: (value) => ([1, 2, 3, 4] as const).find((each) => each === value),
+  pass: "1, 2, 3 or 4",
+};
+const TEXT: Kind<string, string> = {
+  empty: "draft",
+  read: (value) => (isText(value) ? value.trim() : undefined),
+  pass: "a text",
+};
+const NAME: Kind<string | null, string | null> = {
+  empty: null,
+  read: (value) => (value === null ? null : TEXT.read(value, "")),
+  pass: "a name",
+};
+const FLAG: Kind<boolean | null, boolean | null> = {
+  empty: null,
+  read: (value) => (value === null || typeof value === "boolean" ? value : undefined),
+  pass: "true or false",
+};
+const WORDS: Kind<Words, readonly string[]> = {
+  empty: [],
+  read: (value) => {
+    const list = [value].flat();
+    if (!list.every((each) => typeof each === "string")) return undefined;
+    return list.map((each) => each.trim()).filter((each) => each !== "");
+  },
+  pass: "a text, or a list of texts",
+};
+/** A time; ISO 8601 in UTC in the record. */
+const TIME: Kind<When, string> = {
+  read: (value, name) => instantText(value, `${name} of a postmortem`),
+  pass: "a time",
+};
+const LATER: Kind<When | null, string | null> = {
+  empty: null,
+  read: (value, name) => (value === null ? null : TIME.read(value, name)),
+  pass: "a time",
+};
+
+/** The fields of a postmortem, in the order of the record. */
+const FIELDS = {
+  title: TITLE,
+  /** 1 to 4, as `severity` knows them. */
+  severity: SEVERITY,
+  /** When the incident was noticed: the response is due from here. */
+  detectedAt: TIME,
+  /** Default `"draft"`. */
+  status: TEXT,
+  authors: WORDS,
+  /** When it began to do harm. */
+  startedAt: LATER,
+  /** When somebody began to work on it. */
+  respondedAt: LATER,
+  resolvedAt: LATER,
+  /** When the conference call was held. */
+  call: LATER,
+  /** The leader of the call. */
+  leader: NAME,
+  /** True where the incident was the only priority while it was investigated. */
+  sterile: FLAG,
+  /** The incident in short, for readers who read nothing else. */
+  summary: WORDS,
+  /** The harm, in exact numbers. */
+  impact: WORDS,
+  rootCauses: WORDS,
+  /** The event that set it off. */
+  trigger: WORDS,
+  /** The way in which it was noticed. */
+  detection: WORDS,
+  /** The act that ended it. */
+  resolution: WORDS,
+  wentWell: WORDS,
+  wentWrong: WORDS,
+  /** Luck that helped. */
+  lucky: WORDS,
+};
+
+type Fields = typeof FIELDS;
+type Given<Name extends keyof Fields> = Exclude<Fields[Name]["given"], undefined>;
 type Needed = "title" | "severity" | "detectedAt";
 
 /** The fields of a postmortem; all but the first three may come later, through `set`. */
-export type PostmortemFields = {
-  readonly [Name in keyof Pick<Fields, Needed>]: Kinds[Fields[Name]][0];
-} & { readonly [Name in keyof Omit<Fields, Needed>]?: Kinds[Omit<Fields, Needed>[Name]][0] };
+export type PostmortemFields = { readonly [Name in Needed]: Given<Name> } & {
+  readonly [Name in Exclude<keyof Fields, Needed>]?: Given<Name>;
+};
 
 /** The fields as the record holds them. */
-export type Facts = { readonly [Name in keyof Fields]: Kinds[Fields[Name]][1] };
+export type Facts = {
+  readonly [Name in keyof Fields]: Exclude<ReturnType<Fields[Name]["read"]>, undefined>;
+};
 
 /** Evidence: a figure, an address, or the text of somebody's word. */
 export type Evidence =
@@ -108,58 +154,9 @@ export interface Draft extends Facts {
   readonly actions: readonly ActionRecord[];
 }
 
-const isText = (value: unknown): value is string =>
-  typeof value === "string" && value.trim() !== "";
-
-/** A kind's value before anybody wrote one, how it is read (undefined where it is none), and what to pass. */
-interface Kind {
-  readonly empty?: unknown;
-  readonly read?: (value: unknown) => unknown;
-  readonly pass?: string;
-}
-
-const KINDS: Readonly<Record<keyof Kinds, Kind>> = {
-  title: {
-    read: (value) => (isText(value) && value.length <= 300 ? value.trim() : undefined),
-    pass: "a text of at most 300 characters; the summary takes more",
-  },
-  severity: {
-    read: (value) => ([1, 2, 3, 4].includes(value as number) ? value : undefined),
-    pass: "1, 2, 3 or 4",
-  },
-  text: {
-    empty: "draft",
-    read: (value) => (isText(value) ? value.trim() : undefined),
-    pass: "a text",
-  },
-  name: {
-    empty: null,
-    read: (value) => (value === null ? null : isText(value) ? value.trim() : undefined),
-    pass: "a name",
-  },
-  flag: {
-    empty: null,
-    read: (value) => (value === null || typeof value === "boolean" ? value : undefined),
-    pass: "true or false",
-  },
-  words: {
-    empty: [],
-    read: (value) => {
-      const list = [value].flat();
-      if (!list.every((each) => typeof each === "string")) return undefined;
-      return list.map((each) => each.trim()).filter((each) => each !== "");
-    },
-    pass: "a text, or a list of texts",
-  },
-  time: {},
-  timeOrNull: { empty: null },
-};
-
 /** Nothing is known yet. */
 const NO_FACTS = Object.fromEntries(
-  Object.entries(FIELDS).flatMap(([name, kind]) =>
-    "empty" in KINDS[kind] ? [[name, KINDS[kind].empty]] : [],
-  ),
+  Object.entries(FIELDS).flatMap(([name, kind]) => ("empty" in kind ? [[name, kind.empty]] : [])),
 );
 
 /**
@@ -187,15 +184,11 @@ export function readFields(fields: Partial<PostmortemFields> | null | undefined)
 
 function readField(name: keyof Fields, value: unknown): unknown {
   const kind = FIELDS[name];
-  if (kind === "timeOrNull" && value === null) return null;
-  if (kind === "time" || kind === "timeOrNull") {
-    return instantText(value, `${name} of a postmortem`);
-  }
-  const read = KINDS[kind].read?.(value);
+  const read = kind.read(value, name);
   if (read !== undefined) return read;
   const [wrong = value] = [value].flat().filter((each) => typeof each !== "string");
   throw new ProbelabError(
-    `Can't write ${described(wrong)} as ${name} of a postmortem: pass ${KINDS[kind].pass}.`,
+    `Can't write ${described(wrong)} as ${name} of a postmortem: pass ${kind.pass}.`,
   );
 }
 

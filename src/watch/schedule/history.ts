@@ -5,54 +5,37 @@ import { lazySchemas } from "../../base/lazy-schemas.js";
 import { readPlain } from "../../files/read-plain.js";
 import { remove, writeWhole } from "../../files/write-whole.js";
 
-export const STATES = [
-  ...["running", "ok", "error", "timeout", "memory", "died"],
-  "interrupted",
-] as const;
-
-/** A run of a notebook, as `run.json` in a folder of its own keeps it. */
-export interface Run {
-  /** The name of its folder: when it started, and something that no other run has. */
-  readonly id: string;
-  /** The notebook's name. */
-  readonly notebook: string;
-  /** The start of the period that it is for. */
-  readonly period: Date;
-  readonly started: Date;
-  /** `interrupted`: the scheduler or its machine ended first. */
-  readonly state: (typeof STATES)[number];
-  readonly seconds: number | null;
-  /** Most resident memory of its processes together, in bytes. */
-  readonly peakMemory: number | null;
-  readonly rowsRead: number | null;
-  /** Why it failed. */
-  readonly error: string | null;
-  /** The file name of its page, beside `run.json`. */
-  readonly page: string | null;
-}
-
 const ID = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
-const schemas = lazySchemas(({ z }) => {
+const schema = lazySchemas(({ z }) => {
   const amount = z.number().nonnegative().nullable();
-  const run = z.object({
+  const time = z.iso.datetime().transform((text) => new Date(text));
+  return z.object({
+    /** The name of its folder: when it started, and something that no other run has. */
     id: z.string().regex(ID),
+    /** The notebook's name. */
     notebook: z.string(),
-    period: z.iso.datetime(),
-    started: z.iso.datetime(),
-    state: z.enum(STATES),
+    /** The start of the period that it is for. */
+    period: time,
+    started: time,
+    /** `interrupted`: the scheduler or its machine ended first. */
+    state: z.enum(["running", "ok", "error", "timeout", "memory", "died", "interrupted"]),
     seconds: amount,
+    /** Most resident memory of its processes together, in bytes. */
     peakMemory: amount,
     rowsRead: amount,
+    /** Why it failed. */
     error: z.string().nullable(),
-    // A file beside it, and no path that leads elsewhere.
+    /** The file name of its page, beside `run.json`, and no path that leads elsewhere. */
     page: z
       .string()
       .regex(/^[^/\\]+\.html$/)
       .nullable(),
   });
-  return { run };
 });
+
+/** A run of a notebook, as `run.json` in a folder of its own keeps it. */
+export type Run = Readonly<ReturnType<ReturnType<typeof schema>["parse"]>>;
 
 /** The folder of a notebook's runs: readable, of few characters, and no other notebook's. */
 export function folderOf(out: string, name: string): string {
@@ -72,8 +55,7 @@ export async function readHistory(folder: string): Promise<Run[]> {
     ids.reverse().map(async (id): Promise<Run[]> => {
       try {
         const text = await readPlain(join(folder, id, "run.json"));
-        const { period, started, ...rest } = schemas().run.parse(JSON.parse(text!));
-        return [{ ...rest, id, period: new Date(period), started: new Date(started) }];
+        return [{ ...schema().parse(JSON.parse(text!)), id }];
       } catch {
         return [];
       }
@@ -104,10 +86,4 @@ async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true });
   const sizes = files.map(async (file) => (await lstat(join(folder, file))).size);
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-}
-
-/** The folders of notebooks' runs in the folder of all runs. */
-export async function notebookFolders(out: string): Promise<string[]> {
-  const names = await readdir(out).catch((): string[] => []);
-  return names.filter((name) => /-[0-9a-f]{8}$/.test(name)).map((name) => join(out, name));
 }

@@ -54,13 +54,17 @@ export function scheduleOf({ cells }: Notebook): Schedule | undefined {
   const line = first?.source.split("\n").find((each) => /^\s*\/\/\s*schedule:/.test(each));
   if (line === undefined) return undefined;
   const text = line.slice(line.indexOf(":") + 1).trim();
-  let comment: Partial<Comment> | null;
+  let comment: Partial<Comment>;
   try {
-    comment = JSON.parse(text) as Partial<Comment> | null;
+    comment = JSON.parse(text) as Partial<Comment>;
   } catch {
     throw new ProbelabError(`Can't schedule by ${shownValue(text)}: it is no JSON. Write ${SUCH}.`);
   }
-  const { every, memory = "1 GB", timeout = "10 minutes" } = checked(comment);
+  checkOptions(comment, RULES, "schedule a notebook");
+  const { every, memory = "1 GB", timeout = "10 minutes" } = comment;
+  if (every === undefined) {
+    throw new ProbelabError(`Can't schedule a notebook without "every": write ${SUCH}.`);
+  }
   const period = checkBucket(every);
   if (usualLength(period) < LENGTHS.minute) {
     throw new ProbelabError(
@@ -68,15 +72,6 @@ export function scheduleOf({ cells }: Notebook): Schedule | undefined {
     );
   }
   return { every: period, memory: sizeOf(memory)!, timeout: timeOf(timeout) };
-}
-
-function checked(comment: Partial<Comment> | null) {
-  // As `checkOptions` takes nothing for no options.
-  if (comment === null) throw new ProbelabError(`Can't schedule by null: write ${SUCH}.`);
-  checkOptions(comment, RULES, "schedule a notebook");
-  const { every } = comment;
-  if (every !== undefined) return { ...comment, every };
-  throw new ProbelabError(`Can't schedule a notebook without "every": write ${SUCH}.`);
 }
 
 /** Bytes of `500 MB` or `1.5 GB`. */

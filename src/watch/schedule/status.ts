@@ -1,5 +1,5 @@
 import { ProbelabError } from "../../base/error.js";
-import { folderOf, notebookFolders, readHistory, type Run } from "./history.js";
+import { folderOf, readHistory, type Run } from "./history.js";
 import { findScheduled, periodAt, type Schedule } from "./schedule.js";
 
 /** States of a notebook, the worst first. */
@@ -40,17 +40,6 @@ export async function readStatus(
       return { name, schedule, ...judged(runs, schedule, now) };
     }),
   );
-  const known = new Set(notebooks.map(({ name }) => folderOf(out, name)));
-  for (const path of await notebookFolders(out)) {
-    if (known.has(path)) continue;
-    const runs = await readHistory(path);
-    const last = runs.find(({ state }) => state !== "running");
-    if (last === undefined || last.state === "ok") continue;
-    // Deleting or renaming what fails doesn't mend it.
-    const name = last.notebook;
-    const error = `It failed when it was deleted, renamed or lost its schedule (${last.error ?? last.state}). If that is meant, remove ${path} and run npx probelab alert resolve ${JSON.stringify(alertKey(name))}.`;
-    all.push({ name, state: "fails", error, schedule: undefined, runs, next: undefined });
-  }
   const rank = ({ state }: NotebookStatus) => NOTEBOOK_STATES.indexOf(state);
   return all.sort((a, b) => rank(a) - rank(b));
 }

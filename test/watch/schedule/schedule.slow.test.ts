@@ -189,7 +189,7 @@ test("a schedule or a state file that can't be read is a sentence, and the other
     ['{ "evry": "1 hour" }', /did you mean every/],
     ['{ "every": "20 seconds" }', /shortest period is a minute/],
     ['{ "every": "1 hour", "memory": 5 }', /a size, such as/],
-    ["null", /Can't schedule by null/],
+    ["null", /Can't schedule a notebook with null/],
   ];
   for (const [at, [comment]] of wrong.entries()) await own.add(`w${at}`, `// schedule: ${comment}`);
   await own.add("good", `${EVERY}\n${"\n".repeat(160_000)}`, "1");
@@ -367,34 +367,6 @@ test("a notebook that fails is an alert with its links until it recovers, whatev
   chat.answer(status(500));
   await own.once();
   expect(chat.texts()[3]).toMatch(/Resolved: The notebook a b fails/);
-});
-
-test("a failing notebook that is deleted or renamed goes on failing, with its alert, until somebody says otherwise", async () => {
-  await using chat = await receiver();
-  const address = "https://lab.example.org/";
-  const channels = [{ kind: "chat", url: chat.url }];
-  await using own = await project({
-    alerts: { channels, pages: address, notebooks: address, runbook: address },
-  });
-  await own.add("sub/../a", EVERY, "throw new Error('no luck')");
-  await own.add("good", EVERY, "1");
-  await own.once();
-  for (const name of ["a", "good"]) await rm(join(own.notebooks, `${name}.ipynb`));
-  await own.add("b", EVERY, "1");
-  await own.once();
-  expect(chat.texts()).toHaveLength(1);
-  const { code, text } = await own.status();
-  expect(code).toBe(2);
-  expect(text).toMatch(/^fails +a .*\n(.*\n)*^fine +b /m);
-  expect(text.replace(/\s+/g, " ")).toMatch(
-    /a: It failed when it was deleted, renamed or .*no luck/,
-  );
-  expect(text).not.toMatch(/good/);
-  expect(text.split("\n").filter((line) => line.length > 100 && !line.includes(own.path))).toEqual(
-    [],
-  );
-  await rm(own.folder("a"), { recursive: true });
-  expect((await own.status()).code).toBe(0);
 });
 
 test("each round is heard of by a URL and by an alert that expires, unless the disk is full", async () => {
