@@ -3,6 +3,7 @@ import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
 import {
   EXIT_CODES,
   runNotebook,
+  type RunNotebookOptions,
   type RunOutcome,
   type RunProgress,
 } from "../notebook/run-notebook.js";
@@ -29,18 +30,9 @@ export const runCommand = new Command("run")
     using interrupt = userInterrupt();
     for (const notebook of notebooks) {
       process.stderr.write(`${line(notebook)}\n`);
-      const outcome = await runNotebook(notebook, {
-        out: options.out,
-        params: options.param ?? {},
-        allowErrors: options.allowErrors ?? false,
-        onProgress: printProgress,
-        signal: interrupt.signal,
-      });
-      if (interrupt.signal.aborted) {
-        printInterrupted(outcome);
-        break;
-      }
-      printFailure(outcome);
+      const { out, param: params = {}, allowErrors = false } = options;
+      const outcome = await runPrinted(notebook, { out, params, allowErrors }, interrupt.signal);
+      if (interrupt.signal.aborted) break;
       process.stderr.write(
         `${outcome.cells} of ${outcome.of} cells, ${outcome.seconds.toFixed(1)} s\n`,
       );
@@ -56,23 +48,27 @@ function addParameter(
   return { ...before, [name]: value };
 }
 
-/** Prints why a run failed and sets the exit code; the first failure decides. */
-export function printFailure(outcome: RunOutcome): void {
-  if (outcome.message === undefined) return;
-  process.stderr.write(`${lines(outcome.message)}\n`);
-  process.exitCode ||= EXIT_CODES[outcome.status] || 130;
-}
-
-/** Prints that a run was interrupted and where its outputs are; exit code 130. */
-export function printInterrupted(outcome: RunOutcome): void {
-  process.stderr.write(
-    `Interrupted: ${outcome.cells} of ${outcome.of} cells ran; they are in ${line(outcome.notebook)}.\n`,
-  );
-  process.exitCode = 130;
+/** Runs a notebook and prints its progress, and why it failed; the first failure sets the exit code. */
+export async function runPrinted(
+  path: string,
+  options: Pick<RunNotebookOptions, "out" | "params" | "allowErrors">,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const outcome = await runNotebook(path, { ...options, onProgress: printProgress, signal });
+  if (signal.aborted) {
+    process.stderr.write(
+      `Interrupted: ${outcome.cells} of ${outcome.of} cells ran; they are in ${line(outcome.notebook)}.\n`,
+    );
+    process.exitCode = 130;
+  } else if (outcome.message !== undefined) {
+    process.stderr.write(`${lines(outcome.message)}\n`);
+    process.exitCode ||= EXIT_CODES[outcome.status];
+  }
+  return outcome;
 }
 
 /** Prints a line per cell: on a terminal when it starts, elsewhere when it has ended. */
-export function printProgress({ cell, of, state, seconds }: RunProgress): void {
+function printProgress({ cell, of, state, seconds }: RunProgress): void {
   const terminal = process.stderr.isTTY;
   const head = `cell ${cell}/${of} …`;
   if (state === "running") {

@@ -1,11 +1,10 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import { configPath, readConfig } from "../database/config.js";
 import { projectRoot } from "../database/settings.js";
 import { runDue } from "../watch/schedule/once.js";
 import { timeText } from "../watch/schedule/page.js";
-import { sizeOf } from "../watch/schedule/schedule.js";
 import { countedStates, readStatus, type NotebookStatus } from "../watch/schedule/status.js";
 import { line, textTable, userInterrupt, wholeNumber, wrapped } from "./terminal.js";
 
@@ -14,7 +13,6 @@ interface Options {
   readonly once?: true;
   readonly parallel: number;
   readonly keep: number;
-  readonly keepSize?: number;
 }
 
 /** `probelab schedule` */
@@ -25,7 +23,6 @@ export const scheduleCommand = new Command("schedule")
   .option("--out <dir>", "folder of runs, history and status page", "out/schedule")
   .option("--parallel <n>", "most notebooks at the same time", wholeNumber, 2)
   .option("--keep <n>", "runs kept of each notebook", wholeNumber, 48)
-  .option("--keep-size <size>", "and their size, such as 500 MB; default: 2 GB", size)
   .addHelpText(
     "after",
     `
@@ -47,13 +44,13 @@ Exit codes without: 2 a notebook fails or is late, 1 one never ran.`,
 async function once(folder: string, out: string, options: Options): Promise<void> {
   using interrupt = userInterrupt();
   const { signal } = interrupt;
-  const { parallel, keep, keepSize: keepBytes = 2e9 } = options;
+  const { parallel, keep } = options;
   const { alerts = {} } = readConfig(configPath(projectRoot(process.cwd())));
   const onNews = (sentence: string, isFine: boolean) => {
     if (!isFine) process.exitCode = 1;
     process[isFine ? "stdout" : "stderr"].write(`${line(sentence)}\n`);
   };
-  await runDue({ folder, out, parallel, keep, keepBytes, alerts, signal, onNews });
+  await runDue({ folder, out, parallel, keep, alerts, signal, onNews });
   if (signal.aborted) process.exitCode = 130;
 }
 
@@ -73,10 +70,4 @@ function show(status: readonly NotebookStatus[]): void {
   const isBad = status.some(({ state }) => state === "fails" || state === "late");
   const isOdd = status.some(({ state }) => state === "never ran") || status.length === 0;
   process.exitCode = isBad ? 2 : isOdd ? 1 : 0;
-}
-
-function size(text: string): number {
-  const bytes = sizeOf(text);
-  if (bytes !== undefined) return bytes;
-  throw new InvalidArgumentError("Write a size, such as 500 MB or 2 GB.");
 }

@@ -10,9 +10,8 @@ import type { Writer } from "../database/writer.js";
 import { grouped } from "../base/text.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, isLoaded, listTables, sampleInfo } from "../sample/tables.js";
-import { printProgress, printInterrupted, printFailure } from "./run.js";
+import { runPrinted } from "./run.js";
 import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
-import { runNotebook } from "../notebook/run-notebook.js";
 
 /** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
 const OLDEST_DAYS = 7;
@@ -55,19 +54,8 @@ async function start(name: string, { out, rows }: Flags): Promise<void> {
     return;
   }
   console.error(`Running ${relative("", path)} on ${source.label}`);
-  const outcome = await runNotebook(path, {
-    out,
-    onProgress: printProgress,
-    signal: interrupt.signal,
-  });
-  if (interrupt.signal.aborted) {
-    printInterrupted(outcome);
-    return;
-  }
-  if (outcome.status !== "ok") {
-    printFailure(outcome);
-    return;
-  }
+  const outcome = await runPrinted(path, { out }, interrupt.signal);
+  if (interrupt.signal.aborted || outcome.status !== "ok") return;
   console.log(
     [
       `Done in ${outcome.seconds.toFixed(1)} s. Open`,

@@ -90,14 +90,12 @@ async function poll(
 /** Sends a gauge of StatsD over UDP: whether it arrives is unknown. */
 async function sendGauge({ host, port }: StatsdServer, gauge: string): Promise<void> {
   const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
-  await new Promise<void>((resolve) => {
-    const failed = ({ message }: Error) => {
-      console.error(`Can't send a gauge to ${host}:${port}: ${message}. Check the address.`);
-      resolve();
-    };
-    socket.once("error", failed);
-    socket.send(gauge, port, host, (error) => (error ? failed(error) : resolve()));
-  }).finally(() => socket.close());
+  const error = await new Promise<Error | null>((resolve) =>
+    socket.send(gauge, port, host, resolve),
+  );
+  socket.close();
+  if (error === null) return;
+  console.error(`Can't send a gauge to ${host}:${port}: ${error.message}. Check the address.`);
 }
 
 function statsdServer(text: string): StatsdServer {

@@ -9,26 +9,16 @@ import { formatInstant } from "../time/time-zone.js";
 
 export const MANIFEST = "manifest.json";
 
-/** The content of `manifest.json`: the incident, and every other file of the folder with its hash. */
-export interface Manifest {
-  readonly title: string;
-  readonly detectedAt: string;
-  readonly savedAt: string;
-  /** True where addresses are masked. */
-  readonly masked: boolean;
-  readonly versions: Readonly<Record<string, string>>;
-  /** Path, with `/`, to its SHA-256 in hexadecimal. */
-  readonly files: Readonly<Record<string, string>>;
-}
-
 const schema = lazySchemas(({ z }) =>
   z.strictObject({
     format: z.literal("probelab manifest 3"),
     title: z.string(),
     detectedAt: z.iso.datetime(),
     savedAt: z.iso.datetime(),
+    /** True where addresses are masked. */
     masked: z.boolean(),
     versions: z.record(z.string(), z.string()),
+    /** Path, with `/`, to its SHA-256 in hexadecimal. */
     files: z.record(
       z.string().regex(/^(?:[a-z]+\/)?[\w-]*\.[a-z]+$/),
       z.string().regex(/^[0-9a-f]{64}$/),
@@ -36,9 +26,14 @@ const schema = lazySchemas(({ z }) =>
   }),
 );
 
+/** The content of `manifest.json`: the incident, and every other file of the folder with its hash. */
+type Manifest = ReturnType<ReturnType<typeof schema>["parse"]>;
+
 /** The manifest of files as text. */
-export function manifestText(files: FolderFiles, about: Omit<Manifest, "files">): string {
-  const { title, detectedAt, savedAt, masked, versions } = about;
+export function manifestText(
+  files: FolderFiles,
+  { title, detectedAt, savedAt, masked, versions }: Readonly<Omit<Manifest, "format" | "files">>,
+): string {
   const hashes = Object.fromEntries([...files].map(([path, each]) => [path, sha256(each)]));
   const format = "probelab manifest 3";
   const manifest = { format, title, detectedAt, savedAt, masked, versions, files: hashes };

@@ -276,7 +276,7 @@ export class CellCompiler {
     const { js, map, isSound } = transpileCell(cell, cell.statements, names);
     if (!isSound) throw new ProbelabError(`Can't compile ${cell.name}: it has a syntax error.`);
     const compiled = js.replace(INITIALISED, "");
-    this.#scripts.addCell(cell.name, cell.code, compiled, map);
+    this.#scripts.addCell(cell.name, cell.code, map);
     const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
     const script = `${runtimeName}.run(async (exports, require) => {\n${compiled}\n});`;
     return { script, namesToSet };

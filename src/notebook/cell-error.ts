@@ -25,10 +25,8 @@ interface Script {
   /** JSON, parsed only for an error: a notebook has many cells and few errors. */
   readonly map: string;
   readonly source: string;
-  /** Lines above the compiled code in the script, and above the source in the text that was compiled. */
-  readonly above: { readonly compiled: number; readonly source: number };
-  /** Lines of the compiled code. */
-  readonly lines: number;
+  /** Lines above the compiled code in the script, and as many above the source in the text that was compiled. */
+  readonly above: number;
 }
 
 /** The compiled code of a session: finds the analyst's own line for a frame of a stack. */
@@ -36,11 +34,9 @@ export class CellScripts {
   readonly #scripts = new Map<string, Script>();
   readonly #sources = new Map<string, string>();
 
-  addCell(name: string, code: string, compiled: string, map: string): void {
+  addCell(name: string, code: string, map: string): void {
     this.addSource(name, code);
-    const lines = compiled.split("\n").length;
-    const above = { compiled: 1, source: 1 };
-    this.#scripts.set(name, { map, source: name, above, lines });
+    this.#scripts.set(name, { map, source: name, above: 1 });
   }
 
   addSource(name: string, code: string): void {
@@ -49,22 +45,21 @@ export class CellScripts {
 
   /** Adds a file that cells import. @param compiled its name in stacks */
   addFile(compiled: string, source: string, map: string): void {
-    const above = { compiled: 0, source: 0 };
-    this.#scripts.set(compiled, { map, source, above, lines: Infinity });
+    this.#scripts.set(compiled, { map, source, above: 0 });
   }
 
   /** The place of a frame in a cell or in a file that it imports. */
   find(file: string, line: number, column: number): SourcePlace | undefined {
     const script = this.#scripts.get(file);
     if (!script) return undefined;
-    const compiledLine = line - 1 - script.above.compiled;
-    if (compiledLine < 0 || compiledLine >= script.lines) return undefined;
+    const compiledLine = line - 1 - script.above;
+    if (compiledLine < 0) return undefined;
     const map = new SourceMap(JSON.parse(script.map) as SourceMapPayload);
     const entry = map.findEntry(compiledLine, column - 1);
-    if (!("originalLine" in entry) || entry.originalLine < script.above.source) return undefined;
+    if (!("originalLine" in entry) || entry.originalLine < script.above) return undefined;
     return {
       source: script.source,
-      line: entry.originalLine + 1 - script.above.source,
+      line: entry.originalLine + 1 - script.above,
       column: entry.originalColumn + 1,
     };
   }

@@ -135,7 +135,21 @@ function outputLines(output: NotebookOutput): object {
   return { ...output, data: Object.fromEntries(data) };
 }
 
-type Display = Extract<NotebookOutput, { output_type: "display_data" }>;
+/** An output of a cell with this count. */
+export function notebookOutput(output: CellOutput, execution_count: number | null): NotebookOutput {
+  switch (output.type) {
+    case "stream":
+      return { output_type: "stream", name: output.name, text: output.text };
+    case "display":
+      return { output_type: "display_data", ...output.bundle };
+    case "result":
+      return { output_type: "execute_result", ...output.bundle, execution_count };
+    case "error": {
+      const { ename, evalue, traceback } = output.error;
+      return { output_type: "error", ename, evalue, traceback: [...traceback] };
+    }
+  }
+}
 
 /** Takes secrets out of what a cell printed: one may be in two pieces, or printed by another process. */
 export function hideSecretsIn(cell: CodeCell): void {
@@ -146,33 +160,17 @@ export function hideSecretsIn(cell: CodeCell): void {
 
 /** Puts the outputs of cells into a notebook, as a frontend does. */
 export class OutputCollector {
-  readonly #displays = new Map<string, Display>();
+  readonly #displays = new Map<string, NotebookOutput>();
 
   add(cell: CodeCell, output: CellOutput): void {
-    switch (output.type) {
-      case "stream":
-        return addStream(cell, output.name, output.text);
-      case "display": {
-        const display: Display = { output_type: "display_data", ...output.bundle };
-        const shown = this.#displays.get(output.displayId ?? "");
-        if (output.update) return void (shown && Object.assign(shown, display));
-        if (output.displayId !== undefined) this.#displays.set(output.displayId, display);
-        return void cell.outputs.push(display);
-      }
-      case "result": {
-        const { execution_count } = cell;
-        const result = {
-          output_type: "execute_result",
-          ...output.bundle,
-          execution_count,
-        } as const;
-        return void cell.outputs.push(result);
-      }
-      case "error": {
-        const { ename, evalue, traceback } = output.error;
-        cell.outputs.push({ output_type: "error", ename, evalue, traceback: [...traceback] });
-      }
+    if (output.type === "stream") return addStream(cell, output.name, output.text);
+    const added = notebookOutput(output, cell.execution_count);
+    if (output.type === "display") {
+      const shown = this.#displays.get(output.displayId ?? "");
+      if (output.update) return void (shown && Object.assign(shown, added));
+      if (output.displayId !== undefined) this.#displays.set(output.displayId, added);
     }
+    cell.outputs.push(added);
   }
 }
 

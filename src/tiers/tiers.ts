@@ -334,33 +334,29 @@ export class TierGraph {
    */
   mermaid(): string {
     const { stages, all } = this.#graph;
-    const ids = new Map(all.map(({ name }, at) => [name, `c${at}`]));
-    const id = (name: string): string => ids.get(name) ?? name;
+    const known = all.map(({ name }) => name);
+    const id = (name: string): string => `c${known.indexOf(name)}`;
+    const boxes = stages
+      .toReversed()
+      .flatMap((stage, at) => [
+        `  subgraph s${at}["${label(stage)}"]`,
+        ...all
+          .filter((each) => each.stage === stage)
+          .map(({ name, tier }) => `    ${id(name)}["${label(name)} (${tier})"]`),
+        "  end",
+      ]);
     const arrows = all.flatMap((component) =>
       LISTS.flatMap((list) =>
         component[list].map((other) => `  ${id(component.name)} ${ARROWS[list]} ${id(other)}`),
       ),
     );
-    const broken = [...new Set(this.review().map(({ component }) => component))];
-    return [
-      "flowchart TD",
-      ...stages
-        .toReversed()
-        .flatMap((stage, at) => [
-          `  subgraph s${at}["${label(stage)}"]`,
-          ...all
-            .filter((each) => each.stage === stage)
-            .map(({ name, tier }) => `    ${id(name)}["${label(name)} (${tier})"]`),
-          "  end",
-        ]),
-      ...arrows,
-      ...(broken.length > 0
-        ? [
-            `  classDef broken stroke:#d62728,stroke-width:3px`,
-            `  class ${broken.map(id).join(",")} broken`,
-          ]
-        : []),
-    ].join("\n");
+    const lines = ["flowchart TD", ...boxes, ...arrows];
+    const broken = [...new Set(this.review().map(({ component }) => id(component)))];
+    if (broken.length > 0) {
+      lines.push("  classDef broken stroke:#d62728,stroke-width:3px");
+      lines.push(`  class ${broken.join(",")} broken`);
+    }
+    return lines.join("\n");
   }
 
   /** The review, one line a breach. */

@@ -43,9 +43,3 @@ it("probelab load goes on after a file that is refused, and ends with exit code 
       "1 of 2 files, 1 row loaded into embedded:database.\n",
   });
 });
-
-it("probelab load refuses a server that is not embedded", async () => {
-  const { code, err } = await load(["x.jsonl"], "http://127.0.0.1:1/db");
-  expect(code).toBe(1);
-  expect(err).toMatch(/Can't write to http:\/\/127.0.0.1:1\/db/);
-});

@@ -4,7 +4,6 @@ import { expect, it } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { sampleInfo } from "../../src/sample/tables.js";
-import { outputTexts } from "../notebook/notebook-fixture.js";
 import { probelab } from "../support/command.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
@@ -13,7 +12,7 @@ const start = (directory: string, out: string, ...options: string[]) =>
     env: { PROBELAB_MEASUREMENTS: `embedded:${directory}` },
   });
 
-it("probelab start makes a sample anew that has grown old, and the notebook finds the planted release", async () => {
+it("probelab start makes a sample anew that has grown old, and runs the notebook on it", async () => {
   await using directory = await temporaryDirectory();
   const out = join(directory.path, "out");
   await using writer = await openWriter(directory.source);
@@ -23,18 +22,6 @@ it("probelab start makes a sample anew that has grown old, and the notebook find
   expect(first.code, first.err).toBe(0);
   expect(first.out).toMatch(/Open\n.*measurement-drop\.html/);
   expect((await sampleInfo(writer))?.end.getTime()).toBeGreaterThan(Date.now() - 2 * 86_400_000);
-
-  const [truth] = await writer.rows<Record<string, string | number>>(
-    "SELECT * FROM sample_truth WHERE name = 'unattended-runs-end-early'",
-  );
-  const texts = (await outputTexts(join(out, "measurement-drop.ipynb"))).flat();
-  const finding = texts.find((text) => text.includes("ends its runs early")) ?? "";
-  expect(finding).toContain(`${truth?.["software_name"]} ${truth?.["software_version"]} ends its`);
-  const change = Number(/where \S+ held \d+ \(−(\d+) %\)/.exec(finding)?.[1]) / -100;
-  expect(1 + change).toBeCloseTo(Number(truth?.["factor_measurements_per_run"]), 1);
-  expect(finding).toContain("Its runs came as before");
-  const release = texts.find((text) => /as before: /i.test(text)) ?? "";
-  expect(release).toMatch(/as before: .*seconds per measurement/i);
 
   const charts = readdirSync(out).filter((name) => name.endsWith(".svg"));
   expect(charts).toHaveLength(3);

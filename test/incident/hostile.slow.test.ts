@@ -4,12 +4,11 @@ import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queryFile } from "../../src/incident/query-file.js";
-import { chart, postmortem, table } from "../../src/index.js";
 import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
 import { runSqlFile } from "../support/clickhouse-client.js";
-import { filesOf, pngText } from "./folder.js";
+import { filesOf } from "./folder.js";
 import { hostileLinks, hostileReport } from "./hostile-report.js";
 
 let parent = "";
@@ -93,72 +92,3 @@ describe("queries/*.sql", () => {
     expect(rows[0]?.["list"]).toEqual(shown);
   }, 240_000);
 });
-
-describe("credentials", () => {
-  test("of addresses reach no file: in origins, words, links, captions, titles, compressed parts too", async () => {
-    const url = "https://someuser:hunter2secret@db.example:8443/x?password=hunter2secret&a=1";
-    const result = makeResult({ name: ["a", "b"], n: [1, 2] }, undefined, {
-      sql: `SELECT * FROM url('${url}')`,
-      parameters: {
-        address: url,
-        password: "hunter2secret",
-        nested: { token: "hunter2secret", list: [url] },
-      },
-      source: url,
-      server: url,
-      notes: [`note ${url}`],
-      reductions: [`cut ${url}`],
-    });
-    const logs = result.with(makeResult({ name: [url, "b"], n: [1, 2] }).table, {
-      sql: `SELECT * FROM logs`,
-    });
-    for (const maskAddresses of [true, false]) {
-      const report = postmortem({
-        title: `T ${url}`,
-        severity: 4,
-        detectedAt: "2026-05-04",
-        authors: [url],
-        leader: url,
-        status: url,
-        summary: url,
-        impact: [`(${url})`],
-        rootCauses: url,
-        lucky: url,
-      })
-        .add(
-          chart.bar(result, {
-            x: "name",
-            y: "n",
-            title: `About ${url}`,
-            subtitle: url,
-            width: 200,
-            height: 60,
-          }),
-        )
-        .add(table(result, { caption: `Table of ${url}` }), { name: "rows" })
-        .add(table(logs, { caption: url }), { name: "logs" })
-        .finding(`Found ${url}`, url)
-        .timeline("2026-05-04", url, url)
-        .action({ what: url, type: url, owner: url, reference: url });
-      const saved = await report.save(join(parent, `secret-${maskAddresses}`), {
-        now: NOW,
-        maskAddresses,
-      });
-      for (const path of filesOf(saved))
-        expect(
-          /.{0,60}(hunter2secret|someuser).{0,20}/.exec(wholeText(saved, path))?.[0],
-          path,
-        ).toBeUndefined();
-      expect((await verifyPostmortem(saved)).wrong).toEqual([]);
-    }
-  }, 240_000);
-});
-
-/** What a file holds, also in its compressed parts. */
-function wholeText(at: string, path: string): string {
-  const bytes = readFileSync(join(at, path));
-  const plain = bytes.toString("latin1");
-  if (!path.endsWith(".png"))
-    return `${plain}\n${decodeURIComponent(plain.replace(/%(?![0-9a-f]{2})/gi, "%25").replace(/(?:%[89a-f][0-9a-f])+/gi, ""))}`;
-  return plain + pngText(bytes);
-}

@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { pendingWork } from "../../base/pending-work.js";
 import { CellSession } from "../cell-session.js";
 import { ts } from "../cell-language.js";
+import { notebookOutput } from "../notebook-file.js";
 import type { CellOutput } from "../outputs.js";
 import { languageInfo, ownPackage } from "../own-package.js";
 import { startWatchThread } from "../watch-thread.js";
@@ -191,14 +192,10 @@ export class Kernel {
 
 /** An output as a message to the frontends. */
 function messageOf(output: CellOutput, count: number): [type: string, content: object] {
-  if (output.type === "stream") return ["stream", { name: output.name, text: output.text }];
-  if (output.type === "error") return ["error", output.error];
-  if (output.type === "result") {
-    return ["execute_result", { ...output.bundle, execution_count: count }];
-  }
+  const { output_type, ...content } = notebookOutput(output, count);
+  if (output.type !== "display") return [output_type, content];
   const transient = output.displayId === undefined ? {} : { display_id: output.displayId };
-  const type = output.update ? "update_display_data" : "display_data";
-  return [type, { ...output.bundle, transient }];
+  return [output.update ? "update_display_data" : output_type, { ...content, transient }];
 }
 
 function kernelInfo(): object {

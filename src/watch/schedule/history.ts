@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { lstat, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { lazySchemas } from "../../base/lazy-schemas.js";
 import { readPlain } from "../../files/read-plain.js";
@@ -69,21 +69,10 @@ export async function writeRun(folder: string, run: Run): Promise<void> {
   await writeWhole(join(folder, run.id, "run.json"), `${JSON.stringify(run, null, 2)}\n`);
 }
 
-/** Removes all but the last runs, so many and of so many bytes; the newest and the last good one stay. */
-export async function removeOld(folder: string, keep: number, keepBytes: number): Promise<void> {
+/** Removes all but the last runs; the last good one stays. */
+export async function removeOld(folder: string, keep: number): Promise<void> {
   const runs = await readHistory(folder);
   const good = runs.find(({ state }) => state === "ok");
-  let bytes = 0;
-  for (const [at, run] of runs.entries()) {
-    const path = join(folder, run.id);
-    bytes += await sizeOf(path);
-    const isKept = at < keep && bytes <= keepBytes;
-    if (at > 0 && !isKept && run !== good) await remove(path);
-  }
-}
-
-async function sizeOf(folder: string): Promise<number> {
-  const files = await readdir(folder, { recursive: true });
-  const sizes = files.map(async (file) => (await lstat(join(folder, file))).size);
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  const old = runs.slice(keep).filter((run) => run !== good);
+  for (const { id } of old) await remove(join(folder, id));
 }

@@ -18,9 +18,8 @@ export interface OnceOptions {
   readonly out: string;
   /** Most notebooks at the same time. */
   readonly parallel: number;
-  /** Runs that are kept of each notebook, and their bytes, with its last good one. */
+  /** Runs that are kept of each notebook, beside its last good one. */
   readonly keep: number;
-  readonly keepBytes: number;
   readonly alerts: NonNullable<Config["alerts"]>;
   readonly signal: AbortSignal;
   /** Called with a sentence for each run that ended, and for all that is wrong. */
@@ -96,7 +95,7 @@ async function heartbeat({ folder, out, alerts, onNews }: OnceOptions) {
 /** @returns undefined where it isn't due, or another process runs it. */
 async function runWhereDue(
   { name, path, schedule }: ScheduledNotebook,
-  { out, keep, keepBytes, alerts, signal, onNews }: OnceOptions,
+  { out, keep, alerts, signal, onNews }: OnceOptions,
 ): Promise<Run | undefined> {
   if (schedule instanceof ProbelabError) throw schedule;
   const folder = folderOf(out, name);
@@ -110,7 +109,7 @@ async function runWhereDue(
     if (isDone) return undefined;
     const links = (page: string) => JSON.stringify(linksOf(name, `${folder}/${page}`, out, alerts));
     const run = await runOnce({ name, path, schedule, period, folder, links, signal });
-    await removeOld(folder, keep, keepBytes);
+    await removeOld(folder, keep);
     return run;
   };
   try {

@@ -49,7 +49,7 @@ const SUCH = '// schedule: { "every": "30 minutes", "memory": "1 GB", "timeout":
  *
  * @throws ProbelabError for a comment that can't be read.
  */
-export function scheduleOf({ cells }: Notebook): Schedule | undefined {
+function scheduleOf({ cells }: Notebook): Schedule | undefined {
   const first = cells.find((cell) => cell.cell_type === "code");
   const line = first?.source.split("\n").find((each) => /^\s*\/\/\s*schedule:/.test(each));
   if (line === undefined) return undefined;
@@ -75,7 +75,7 @@ export function scheduleOf({ cells }: Notebook): Schedule | undefined {
 }
 
 /** Bytes of `500 MB` or `1.5 GB`. */
-export function sizeOf(value: unknown): number | undefined {
+function sizeOf(value: unknown): number | undefined {
   const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?(MB|GB)$/.exec(String(value)) ?? [];
   return Number(count) > 0 ? Number(count) * (unit === "GB" ? 1e9 : 1e6) : undefined;
 }
