@@ -93,12 +93,8 @@ export class CellLanguage {
     this.#setText(this.#root, `export {};${imports.join("")}`);
   }
 
-  /** The types of the tables' columns: the text of a declaration file, known to all cells. */
-  get columnTypes(): string {
-    return this.#texts.get(this.#columns)?.text ?? "";
-  }
-
-  set columnTypes(text: string) {
+  /** Sets the types of the tables' columns: the text of a declaration file, known to all cells. */
+  setColumnTypes(text: string): void {
     this.#setText(this.#columns, text);
   }
 
