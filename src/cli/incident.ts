@@ -10,7 +10,7 @@ import {
   type Incident,
 } from "../incident/living.js";
 import { instantText, thisSecond } from "../incident/record.js";
-import { postmortem } from "../incident/postmortem.js";
+import { postmortem, type Action } from "../incident/postmortem.js";
 import type { SeverityNumber } from "../incident/severity.js";
 import { line, severity } from "./terminal.js";
 
@@ -101,14 +101,6 @@ const close = writer("close", "close the incident and write its postmortem")
     process.stdout.write(`${line(relative("", saved))}\n`);
   });
 
-interface ActionFlags {
-  readonly author?: string;
-  readonly type?: string;
-  readonly owner?: string;
-  readonly reference?: string;
-  readonly due?: string;
-}
-
 const action = writer(
   "action",
   "add an action item, which prevents the next incident or notices it sooner",
@@ -119,9 +111,11 @@ const action = writer(
   .option("--owner <name>", "who does it")
   .option("--reference <text>", "an issue's number or address")
   .option("--due <time>", "until when, in UTC")
-  .action(async (folder: string, what: string, { author, ...flags }: ActionFlags) => {
-    (await openWords(folder, author)).action({ what, ...flags });
-  });
+  .action(
+    async (folder: string, what: string, { author, ...flags }: Omit<Action, "what"> & Note) => {
+      (await openWords(folder, author)).action({ what, ...flags });
+    },
+  );
 
 const save = writer("save", "write the postmortem so far, with its charts, into the folder")
   .argument("<folder>", "the incident's folder")

@@ -4,8 +4,12 @@ import { ProbelabError } from "../base/error.js";
 import { configPath, readConfig } from "../database/config.js";
 import { projectRoot } from "../database/settings.js";
 import { runDue } from "../watch/schedule/once.js";
-import { timeText } from "../watch/schedule/page.js";
-import { countedStates, readStatus, type NotebookStatus } from "../watch/schedule/status.js";
+import {
+  countedStates,
+  readStatus,
+  timeText,
+  type NotebookStatus,
+} from "../watch/schedule/status.js";
 import { line, textTable, userInterrupt, wholeNumber, wrapped } from "./terminal.js";
 
 interface Options {

@@ -24,8 +24,15 @@ import {
   type PostmortemFields,
   type Facts,
 } from "./record.js";
-import { changeFigure, drawFigure, figureName, figureRecord, type Content } from "./figure.js";
-import { readResultText, resultText } from "./figure-file.js";
+import {
+  changeFigure,
+  drawFigure,
+  figureName,
+  figureRecord,
+  readResultText,
+  resultText,
+  type Content,
+} from "./figure.js";
 import { readPlainFile } from "./manifest.js";
 import { Postmortem, type Journal } from "./postmortem.js";
 import { demandsOf, type Demand } from "./severity.js";

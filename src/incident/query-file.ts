@@ -5,7 +5,7 @@ import { maskAddresses } from "../mask/mask.js";
 import { originRecord } from "../render/origin.js";
 import { toTaggedJson, type Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
-import { columnsOf } from "./figure-file.js";
+import { columnsOf } from "./figure.js";
 
 /**
  * The question of a figure as SQL that ClickHouse's own client runs: what it is, then the values of

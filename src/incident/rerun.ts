@@ -5,7 +5,7 @@ import { cleanText, counted, grouped, textOf } from "../base/text.js";
 import { fromTaggedJson, type Json } from "../result/json.js";
 import type { Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
-import { columnSchema, columnsOf, type Columns } from "./figure-file.js";
+import { columnSchema, columnsOf, type Columns } from "./figure.js";
 import { readPlainFile, type Verification } from "./manifest.js";
 import { maskedAnswer } from "./query-file.js";
 

@@ -9,13 +9,12 @@ import { writeFolder } from "../files/write-folder.js";
 import { maskOf, versionsOf, type Change } from "../mask/mask.js";
 import { originRecord } from "../render/origin.js";
 import { csv } from "../render/save.js";
-import { columnsOf } from "./figure-file.js";
 import { parquet } from "../result/parquet.js";
 import { readInstant } from "../time/instant.js";
 import { documentBlocks, documentMarkdown, utc } from "./document.js";
 import { documentHtml } from "./html.js";
 import type { Draft } from "./record.js";
-import { changeFigure, figureRecord, type Figure, type FigureRecord } from "./figure.js";
+import { changeFigure, columnsOf, figureRecord, type Figure, type FigureRecord } from "./figure.js";
 import { MANIFEST, manifestText, verifyPostmortem } from "./manifest.js";
 import { answerText, queryFile } from "./query-file.js";
 

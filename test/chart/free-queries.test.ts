@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { between, chart, type Lab, type Result, table } from "../../src/index.js";
-import { readResultText, resultText } from "../../src/incident/figure-file.js";
+import { readResultText, resultText } from "../../src/incident/figure.js";
 import { csv } from "../../src/render/save.js";
 import { ownDatabase } from "../support/own-database.js";
 import { parseCsv } from "./support/parse-csv.js";

@@ -9,8 +9,7 @@ import { configuredChannels, post, type AlertMessage } from "../alert/channels.j
 import { folderOf, readHistory, removeOld, writeRun, type Run } from "./history.js";
 import { runOnce } from "./run.js";
 import { findScheduled, periodAt, type ScheduledNotebook } from "./schedule.js";
-import { alertKey, readStatus, type NotebookStatus } from "./status.js";
-import { PAGE, timeText, writePage } from "./page.js";
+import { PAGE, alertKey, readStatus, timeText, writePage, type NotebookStatus } from "./status.js";
 
 /** The notebooks to run, and the folder of their runs. */
 export interface OnceOptions {

@@ -43,7 +43,8 @@ export async function runOnce(plan: RunPlan): Promise<Run> {
   const { answer, ended, peakMemory } = await runLimited(plan, id, plan.links(`${id}/${page}`));
   const run: Run = {
     ...begun,
-    ...outcomeOf(ended, answer, plan.schedule),
+    state: ended === "by itself" ? answer.status : ended,
+    error: ended === "by itself" ? redact(answer.message ?? "") || null : WHY[ended](plan.schedule),
     peakMemory,
     seconds: Math.round((Date.now() - started.getTime()) / 100) / 10,
     rowsRead: answer.rowsRead,
@@ -56,28 +57,19 @@ export async function runOnce(plan: RunPlan): Promise<Run> {
 type Answer = Pick<RunOutcome, "status" | "message" | "rowsRead">;
 type Ended = "by itself" | "timeout" | "memory" | "interrupted";
 
-function outcomeOf(
-  ended: Ended,
-  answer: Answer,
-  { timeout, memory }: Schedule,
-): Pick<Run, "state" | "error"> {
-  switch (ended) {
-    case "timeout":
-      return { state: ended, error: `It took more than ${spanText(timeout)} and was ended.` };
-    case "memory":
-      return { state: ended, error: `It held more than ${sizeText(memory)} and was ended.` };
-    case "interrupted":
-      return { state: ended, error: "It was ended with the scheduler." };
-    case "by itself":
-      return {
-        state: answer.status,
-        error: answer.message === undefined ? null : redact(answer.message),
-      };
-  }
-}
+/** Why a run was ended. */
+const WHY: Record<Exclude<Ended, "by itself">, (schedule: Schedule) => string> = {
+  timeout: ({ timeout }) => `It took more than ${spanText(timeout)} and was ended.`,
+  memory: ({ memory }) => `It held more than ${sizeText(memory)} and was ended.`,
+  interrupted: () => "It was ended with the scheduler.",
+};
 
 /** Runs the notebook until it ends or is over a limit; what it had shown by then is written. */
-async function runLimited({ path, schedule, folder, signal }: RunPlan, id: string, links: string) {
+async function runLimited(
+  { path, schedule, folder, signal }: RunPlan,
+  id: string,
+  links: string,
+): Promise<{ answer: Answer; ended: Ended; peakMemory: number }> {
   const stop = new AbortController();
   let child: NotebookProcess | undefined;
   let ended: Ended = "by itself";
