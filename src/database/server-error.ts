@@ -147,6 +147,12 @@ export function isConnectionLoss(error: unknown): boolean {
   );
 }
 
+/** True for an error of a column, as of a table that is another than it was learned. */
+export function isOfColumns(error: unknown): boolean {
+  const { code = "" } = error as { code?: string };
+  return /^(UNKNOWN_|NO_SUCH_|NOT_FOUND_|TYPE_|ILLEGAL_|CANNOT_|NO_COMMON_)/.test(code);
+}
+
 /** A text on one line without secrets and ClickHouse's version, not too long. */
 export function firstSentence(message: string): string {
   // Before it is cut: a part of a secret can't be recognized.

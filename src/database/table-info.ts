@@ -202,6 +202,7 @@ export function unknownColumn(
   const more = known.length - shown.length;
   return new ProbelabError(
     `Can't find a column ${JSON.stringify(name)} in ${table}${near === undefined ? "." : `: did you mean ${near}?`} It has ${shown.join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}.`,
+    { code: "UNKNOWN_COLUMN" },
   );
 }
 
@@ -367,10 +368,9 @@ export function quotedTable(database: string, table: string): string {
 export async function newestRow(ask: AskRows, table: TableInfo): Promise<Date | null> {
   const { time } = table;
   const bounds = boundsSql(time, { start: PLAUSIBLE.start, end: new Date() });
-  const where = [bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ");
   const [row] = await ask<{ newest: number }>(
     `SELECT toUnixTimestamp64Milli(toDateTime64(${time.dateTime("_raw")}, 3)) AS newest
-FROM (SELECT ${time.sql} AS _raw FROM ${table.from} WHERE ${where} ORDER BY _raw DESC LIMIT 1)`,
+FROM (SELECT ${time.sql} AS _raw FROM ${table.from} WHERE ${bounds.sql} ORDER BY _raw DESC LIMIT 1)`,
     bounds.parameters,
   );
   return row === undefined ? null : new Date(Number(row.newest));

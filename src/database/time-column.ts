@@ -203,7 +203,7 @@ export function quoteIdentifier(name: string): string {
   return `\`${name.replace(/\\/g, "\\\\").replace(/`/g, "\\`")}\``;
 }
 
-/** `column >= start AND column < end` with the values to bind. */
+/** `column >= start AND column < end`, and that the time can be read, with the values to bind. */
 export function boundsSql(
   column: StoredTime,
   range: Pick<TimeRange, "start" | "end">,
@@ -215,6 +215,7 @@ export function boundsSql(
     ...(column.coarse?.(range) ?? []),
     `${column.sql} >= {${prefix}_start:${start.type}}`,
     `${column.sql} < {${prefix}_end:${end.type}}`,
+    ...(column.usable === null ? [] : [column.usable]),
   ];
   return {
     sql: conditions.join(" AND "),

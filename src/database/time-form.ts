@@ -135,7 +135,7 @@ function writtenAs({ column, type }: TimedTable, form: (name: string) => TimeFor
     if (text && name !== "text") return [name, `match(_text, '${digitsPattern(name as Unit)}')`];
     const { sql, parameters: values } = boundsSql({ ...time, coarse: () => [] }, PLAUSIBLE, name);
     Object.assign(parameters, values);
-    return [name, time.usable === null ? sql : `${time.usable} AND ${sql}`];
+    return [name, sql];
   });
   const any = known.map(([, sql]) => `(${sql})`).join(" OR ");
   if (!text) {

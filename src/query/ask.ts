@@ -1,4 +1,5 @@
 import { answerOrigin, type Database } from "../database/database.js";
+import { isOfColumns } from "../database/server-error.js";
 import { ProbelabError } from "../base/error.js";
 import { costOf } from "../result/origin.js";
 import { Result } from "../result/result.js";
@@ -96,8 +97,7 @@ export async function askSource(
     const answer = await ask();
     if (answer.numRows() > 0 || !(await database.isChanged(changes))) return answer;
   } catch (error) {
-    if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-    if (!(await database.isChanged(changes).catch(() => false))) throw error;
+    if (!isOfColumns(error) || !(await database.isChanged(changes))) throw error;
   }
   return ask();
 }

@@ -1,6 +1,7 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { arrowType, valueKind } from "../database/column-type.js";
+import { isOfColumns } from "../database/server-error.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { NAME, nameOf, replaceInCode, sqlCode } from "../database/sql-text.js";
 import { tableName, type TableInfo } from "../database/table-info.js";
@@ -37,8 +38,6 @@ const REMEMBERED = 60_000;
 const UNREAD = /(?:^|[ (,])(?:Time(?:64)?|BFloat16|U?Int(?:128|256))(?:$|[(),])/;
 /** Questions that are remembered. */
 const MOST_REMEMBERED = 100;
-/** Errors of a table whose columns are others now. */
-const OTHER_COLUMNS = /^(UNKNOWN_|NO_SUCH_|NOT_FOUND_|TYPE_|ILLEGAL_|CANNOT_|NO_COMMON_|OTHER_)/;
 
 /** `lab.query`: see {@link Lab.query}. */
 type FreeQuery = <Row extends object = Record<string, Value>>(
@@ -59,7 +58,7 @@ export function freeQueries(database: Database): FreeQuery {
     const isFresh = known && Date.now() < known.until && known.changes === database.changes;
     let learned = isFresh ? known : await learn(question);
     let answer = await answerTo<Row>(question, learned).catch((error: ProbelabError) => {
-      if (learned !== known || !OTHER_COLUMNS.test(error.code ?? "")) throw error;
+      if (learned !== known || !isOfColumns(error)) throw error;
       return undefined;
     });
     // The tables may be others by now.
@@ -215,7 +214,7 @@ function boundSql(question: Asked, columns: Learned["columns"]) {
     const at = keys.indexOf(whole);
     const bounds = boundsSql(time, range, at === 0 ? "range" : `range${at + 1}`);
     Object.assign(parameters, bounds.parameters);
-    return `(${[bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ")})`;
+    return `(${bounds.sql})`;
   });
   for (const end of endsOf(question.sql)) parameters[end] = range[end].getTime() / 1000;
   return { sql, parameters };
@@ -226,16 +225,17 @@ async function findTimeColumn(
   { database, sql, signal }: Asked,
   [table, name]: readonly [table: string, name: string],
 ): Promise<TimeColumn> {
-  const { measurements, logs, testHelpers } = database.tables;
-  // `.fastpath` is that of the source's own database.
-  const own = [measurements, logs, testHelpers].map((each) => tableName(each.table, "").join("."));
+  const { measurements } = database.tables;
+  const own = Object.values(database.tables).map((each) =>
+    tableName(each.table, database.here).join("."),
+  );
   const found = await database.rows<{ database: string; table: string; type: string }>(
-    `SELECT database, table, type, database = currentDatabase() AS here,
-  indexOf({own:Array(String)}, concat(database, '.', table)) AS far, if(here, indexOf({own:Array(String)}, concat('.', table)), 0) AS near
+    `SELECT database, table, type
 FROM system.columns
-WHERE name = {name:String} AND ({table:String} = '' OR table = {table:String}) AND (here OR far > 0)
-ORDER BY far = 1 OR near = 1 DESC, table`,
-    { name, table, own },
+WHERE name = {name:String} AND ({table:String} = '' OR table = {table:String})
+  AND (database = currentDatabase() OR has({own:Array(String)}, concat(database, '.', table)))
+ORDER BY concat(database, '.', table) = {first:String} DESC, table`,
+    { name, table, own, first: tableName(measurements.table, database.here).join(".") },
     ACTION,
     signal,
   );

@@ -228,19 +228,11 @@ function matchSql({ column, value }: Condition, found: ColumnSql, name: string):
 
 /** A list as lists that are each short enough for one value of a request. */
 function sendable<T>(values: readonly T[]): T[][] {
-  const lists: T[][] = [[]];
-  let room = MOST_BYTES;
-  for (const value of values) {
-    // Its letters may be escaped, and it is quoted.
-    const bytes = 2 * Buffer.byteLength(String(value)) + 3;
-    if (bytes > room) {
-      lists.push([]);
-      room = MOST_BYTES;
-    }
-    lists.at(-1)!.push(value);
-    room -= bytes;
-  }
-  return lists;
+  const longest = values.reduce((most, one) => Math.max(most, Buffer.byteLength(String(one))), 0);
+  // Letters may be escaped, and texts are quoted.
+  const size = Math.max(1, Math.floor(MOST_BYTES / (2 * longest + 3)));
+  const lists = Array.from({ length: Math.ceil(values.length / size) }, (_, at) => at * size);
+  return lists.map((from) => values.slice(from, from + size));
 }
 
 /** A number or a truth that came as text, as from a shell: what it says, where that is sure. */

@@ -1,5 +1,3 @@
-import { createServer, type AddressInfo } from "node:net";
-import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { parseSource } from "../../src/database/source.js";
@@ -11,20 +9,6 @@ import { temporaryDirectory } from "../support/temporary-directory.js";
 const own = ownDatabase();
 
 describe("connect({ measurements: URL })", () => {
-  it("says that a server is down, without user and password", async () => {
-    const port = await new Promise<number>((resolve) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo;
-        server.close(() => resolve(port));
-      });
-    });
-    const opened = connect({ measurements: `http://ann:s3cret@127.0.0.1:${port}/db` });
-    await expect(opened).rejects.toThrow(
-      `Can't connect: http://127.0.0.1:${port}/db does not answer (ECONNREFUSED). Check that the server is up`,
-    );
-    await expect(opened.catch(inspect)).resolves.not.toMatch(/ann|s3cret/);
-  });
-
   it("says how to fill an embedded database that is still empty", async () => {
     await using empty = await temporaryDirectory();
     await using lab = await connect({ measurements: `embedded:${empty.path}` });
