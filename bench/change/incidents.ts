@@ -25,10 +25,13 @@ import {
   type Where,
 } from "./users.js";
 
-/** A cause: its rows, the measurements and the runs that it brought (or, below 0, took); a rate that it set. */
+/**
+ * A cause: its rows (two values of one that got another name), the measurements and the runs that it
+ * brought (or, below 0, took); a rate that it set.
+ */
 interface Planted {
-  readonly where: Where;
-  readonly up: boolean;
+  readonly where: Readonly<Record<string, Value | readonly Value[]>>;
+  readonly up: boolean | undefined;
   readonly amount: number;
   readonly runs: number;
   readonly rate?: number;
@@ -73,11 +76,7 @@ const rename = (service: Service, name: (typeof NAMES)[number], from: Value, to:
   const at = NAMES.indexOf(name);
   const gone = service.runs.filter((run) => isAfter(run) && has(run, { [name]: from }));
   change(service, { [name]: from }, (run) => [{ ...run, values: run.values.with(at, to) }]);
-  const [amount, runs] = [lengths(gone), gone.length];
-  return [
-    { where: { [name]: from }, up: false, amount: -amount, runs: -runs },
-    { where: { [name]: to }, up: true, amount, runs },
-  ];
+  return [{ where: { [name]: [from, to] }, up: undefined, amount: 0, runs: gone.length }];
 };
 
 /** A value of a column that has from `least` to `most` of the runs of these values. */
@@ -367,11 +366,11 @@ function isRight(runs: readonly Run[], { where, up, amount }: Planted, cause: Ca
   const of = (some: (run: Run) => boolean) => lengths(runs.filter(some));
   const [own, named] = [of((run) => has(run, where)), of((run) => has(run, cause.where))];
   const shared = of((run) => has(run, where) && has(run, cause.where));
-  const same = NAMES.every((name) => where[name] === cause.where[name]);
+  const same = NAMES.every((name) => String(where[name]) === String(cause.where[name]));
   const most =
     Object.keys(where).length === NAMES.length && Math.abs(cause.change / amount - 1) < 0.1;
   return (
-    cause.change > 0 === up &&
+    (up === undefined ? same : cause.change > 0 === up) &&
     (same || shared > 0.85 * (own + named - shared) || (most && shared === own))
   );
 }
@@ -385,7 +384,7 @@ function cleared(sentence: string, causes: readonly Planted[]): boolean {
   const [, moves = ""] = sentence.split("upgraded:");
   return causes.some(
     ({ where: { software_name: name, software_version: version } }) =>
-      name && version && moves.includes(`${name} software_version`),
+      name && version && moves.includes(`${String(name)} software_version`),
   );
 }
 

@@ -1,7 +1,7 @@
 import { CONFIDENCES } from "../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
-import { cuboidsOf, leavesOf, marked, sumOver, without, type Cuboid } from "./cuboids.js";
+import { cuboidsOf, leavesBy, marked, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Found } from "./search.js";
 import { runSizes } from "./run-sizes.js";
 import {
@@ -14,10 +14,10 @@ import {
   releaseName,
   siblings,
   upgrade,
-  type GuiltyRelease,
+  type NamedRows,
   type Move,
 } from "./releases.js";
-import { ALONG, CERTAIN, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
+import { ALONG, CERTAIN, GONE, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   elementText,
@@ -74,57 +74,46 @@ export function flowAccount(cells: ChangeCells): Account {
   const [was, is] = [sumOver(cells.before) * cells.ratio, sumOver(cells.after)];
   const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
-  const held = sizes.map(({ half, sentence, ...rows }): Part => {
-    const [before, now] = [sumOver(after, rows.leaves), sumOver(cells.after, rows.leaves)];
-    const change = now - before;
-    const what = is < was ? "drop" : "rise";
-    return { ...rows, before, after: now, change, half, sentence: sentence(partOf(change), what) };
-  });
   const { causes, expected, alike, variance, users } = flowCauses({ ...cells, after }, cuboids);
-  const part = (rows: FlowCause): Part => {
-    const had = sumOver(expected, rows.leaves) * cells.ratio;
-    const has = sumOver(after, rows.leaves);
-    const half = NORMAL_95 * Math.sqrt(sumOver(variance, rows.leaves));
-    const own = { ...rows, before: had, after: has, change: has - had, half };
-    return { ...own, sentence: releaseSentence(cells, rows, had, has, partOf(has - had)) };
+  const part = (cause: FlowCause): Part => {
+    const { where, leaves, rest = false } = cause;
+    const [had, has] = [sumOver(expected, leaves), sumOver(after, leaves)];
+    const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
+    const own = { where, leaves, rest, before: had, after: has, change: has - had, half };
+    return { ...own, sentence: releaseSentence(cells, cause, had, has, partOf(has - had)) };
   };
+  const isRenamed = ({ where }: Part) => Object.values(where).some((value) => Array.isArray(value));
   // What came as it was is no cause, but beside what all others did.
-  const changed = causes.map(part).filter(({ before, after, change }) => {
-    return alike || Math.abs(change) > (USUAL * (before! + after!)) / 2;
+  const changed = causes.map(part).filter((one) => {
+    const usual = (USUAL * (one.before! + one.after!)) / 2;
+    return alike || isRenamed(one) || Math.abs(one.change) > usual;
   });
+  const program = cells.names[releaseDimensions(cells).program];
   // A small new program is news, no cause.
-  const [{ program }, name] = [
-    releaseDimensions(cells),
-    cells.names[releaseDimensions(cells).program],
-  ];
   const isNews = ({ where, before, after }: Part) =>
-    program >= 0 && before! < 1 && after! < USUAL * was && Object.keys(where).join() === name;
-  const news = changed.filter(isNews);
+    before! < 1 && after! < USUAL * was && Object.keys(where).join() === program;
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = without(after.length, named);
-  const parts = [...held, ...named, ...(alike ? [part({ where: {}, leaves: rest })] : [])].sort(
-    (a, b) => Math.abs(b.change) - Math.abs(a.change),
+  const size = (one: Part) => (isRenamed(one) ? one.before! : Math.abs(one.change));
+  const parts = [...sizes, ...named, ...(alike ? [part({ where: {}, leaves: rest })] : [])].sort(
+    (a, b) => size(b) - size(a),
   );
-  // A move isn't told as harmless beside a loss that it carries.
-  const guilty = parts.map(({ where }) => where["software_name"]);
+  // A program that a cause names didn't just upgrade.
+  const guilty = parts.map(({ where }) => where["software_name"]).flat();
+  const news = changed.filter(isNews).map((one) => {
+    return `${elementText(one.where)} is new, with ${amount(one.after, "")} ${cells.unit}.`;
+  });
+  const unseen = parts.length === 0 && was + is > 0 ? [unseenText(cells, users, cuboids)] : [];
+  const note =
+    "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.";
   return {
     before: was,
     after: is,
     parts,
     rest: part({ where: {}, leaves: alike ? [] : rest }),
-    moves: moves(cells).filter(({ program }) => !guilty.includes(program ?? undefined)),
-    remarks: [
-      ...news.map(
-        (one) => `${elementText(one.where)} is new, with ${amount(one.after, "")} ${cells.unit}.`,
-      ),
-      ...(parts.length === 0 && was + is > 0 ? [unseenText(cells, users, cuboids)] : []),
-    ],
-    notes:
-      held.length === 0
-        ? []
-        : [
-            "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.",
-          ],
+    moves: moves(cells).filter((move) => !guilty.includes(move.program ?? undefined)),
+    remarks: [...news, ...unseen],
+    notes: sizes.length === 0 ? [] : [note],
   };
 }
 
@@ -149,12 +138,25 @@ interface FlowCause {
   readonly where: CauseWhere;
   readonly leaves: readonly number[];
   readonly rest?: boolean;
-  /** Of a release: what became of it. */
-  readonly kind?: GuiltyRelease["kind"];
-  /** Of a program of which either its newest release or all changed: that release. */
+  /**
+   * More than its number, where it is known: a release lost (or won) rows; it, or its whole program,
+   * did; the rows of a value that is gone came under a new one.
+   */
+  readonly kind?: "loses" | "either" | "renamed";
+  /** The release that did, or its whole program. */
   readonly newest?: string;
-  /** Of a release whose users should have come from another: that one. */
+  /** The release that its users should have come from. */
   readonly from?: CauseValue | undefined;
+}
+
+/** Rows, and runs where they are known; what was to be expected of each leaf; and which leaves causes have. */
+interface Flow {
+  readonly cells: ChangeCells;
+  readonly counted: ChangeCells;
+  readonly expected: Float64Array;
+  readonly out: Uint8Array;
+  /** Of each leaf's change, of what is counted. */
+  readonly variance: Float64Array;
 }
 
 /**
@@ -162,125 +164,158 @@ interface FlowCause {
  * in another number than was to be expected, where users went from release to release as they did in
  * the whole program; and of a program that changed as a whole the release that did.
  *
- * @returns disjoint causes; what was to be expected of each leaf, which sums to what was; whether the
- *   rows of no cause changed by so much that it is to be told; the variance of each leaf's change.
+ * @returns disjoint causes; what was to be expected of each leaf, as of a range as long as after; whether
+ *   the rows of no cause changed so much that they are one, too; the variance of each leaf's change.
  */
 export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
-  const { ratio, names, runs } = cells;
-  const { version, program } = releaseDimensions(cells);
+  const { ratio, names, runs, before, after, leaves } = cells;
   const counted = { ...cells, ...runs };
+  const hasReleases = releaseDimensions(cells).version >= 0 && names.length > 1;
   const found = countCauses(
     {
-      ...cells.leaves,
+      ...leaves,
       before: counted.before,
       after: counted.after,
       ratio,
       runs: runs !== undefined || cells.many === "runs",
-      ...(version >= 0 &&
-        names.length > 1 && { expect: (out) => upgrade(cells, counted, out)(counted.before) }),
+      ...(hasReleases && { expect: (out) => upgrade(cells, counted, out)(counted.before) }),
     },
     cuboids,
   );
-  const all = marked(cells.before.length, found.causes);
-  const users = usersOf(cells, all, found.ordinary, found.variance);
-  const told = merged(cells, found.causes, users).filter(({ dimensions, leaves }) => {
-    const { groups } = cuboids.find((one) => one.dimensions.join() === dimensions.join())!;
-    return !users.known || users.against(leaves) > priceOf(cuboids.length, groups);
+  const users = usersOf(cells, marked(before.length, found.causes), found.ordinary, found.variance);
+  const certain = found.causes.filter((one) => {
+    const { groups } = cuboids.find(
+      ({ dimensions }) => dimensions.join() === one.dimensions.join(),
+    )!;
+    return !users.known || users.against(one.leaves) > priceOf(cuboids.length, groups);
   });
-  const out = marked(cells.before.length, told);
-  const expected = upgrade(cells, counted, out)(cells.before).slice();
+  const out = marked(before.length, certain);
+  const expected = upgrade(cells, counted, out)(before).map((n) => n * ratio);
+  const flow: Flow = { cells, counted, expected, out, variance: found.variance };
+  const stayed = withoutMoves(flow, certain);
+  const causes = renamed(flow, stayed).map((cause) =>
+    cause.kind === undefined ? byRelease(flow, cause) : cause,
+  );
+  const rest = without(before.length, certain);
+  const alike =
+    Math.abs(found.ordinary - 1) > WHOLE &&
+    Math.abs(sumOver(after, rest) / sumOver(expected, rest) - 1) > WHOLE &&
+    users.against(rest, 1) > CERTAIN ** 2 / 2;
   const variance = users.variance.map((own, leaf) => {
-    const rows = cells.before[leaf]! * ratio + cells.after[leaf]!;
+    const rows = before[leaf]! * ratio + after[leaf]!;
     const n = counted.before[leaf]! * ratio + counted.after[leaf]!;
     return n > 0 ? own * (rows / n) ** 2 : 0;
   });
+  const only = alike && causes.length === 0 && byRelease(flow, { where: {}, leaves: rest });
+  return only && only.kind !== undefined
+    ? { causes: [only], expected, alike: false, variance, users }
+    : { causes, expected, alike, variance, users };
+}
 
-  /** A cause that is of one program, by the release that it comes from. */
-  function narrowed(cause: FlowCause): FlowCause {
-    const { [names[version]!]: from, ...place } = cause.where;
-    const whose = programOf(cells, cause.leaves);
-    if (version < 0 || (program >= 0 && Object.keys(whose).length === 0)) return cause;
-    const all = from === undefined ? cause.leaves : siblings(cells, cause.leaves);
-    if (from !== undefined && !mayHaveMoved(counted, cause.leaves, all)) return cause;
-    const mine = new Set(cause.leaves);
-    const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
-    const release = guilty(counted, leaves, found.variance);
-    const where = { ...whose, ...place };
-    if (release === undefined || release.kind === "either") {
-      if (release === undefined && from === undefined) return cause;
-      const own = { ...cause, where, leaves, rest: leaves.length < all.length };
-      return release === undefined ? own : { ...own, kind: "either", newest: release.version };
-    }
-    if (release.version === from) return cause;
-    // What the others did is what was to be expected of them; the rest is the release's.
-    const ofRelease = new Set(release.leaves);
-    const others = leaves.filter((leaf) => !ofRelease.has(leaf));
-    const left = sumOver(expected, leaves) - sumOver(cells.after, others) / ratio;
-    if (left < 0) return cause;
-    for (const leaf of others) expected[leaf] = cells.after[leaf]! / ratio;
-    const weight = (leaf: number) => cells.before[leaf]! + cells.after[leaf]! + 1e-9;
-    const total = release.leaves.reduce((sum, leaf) => sum + weight(leaf), 0);
-    for (const leaf of release.leaves) expected[leaf] = (left * weight(leaf)) / total;
-    const named = { ...whose, [names[version]!]: release.version, ...place };
-    return { ...cause, where: named, leaves: release.leaves, kind: "loses", from };
-  }
-
-  const scaled = expected.map((n) => n * ratio);
-  const won = (some: readonly number[]) => sumOver(cells.after, some) - sumOver(scaled, some);
-  /** Whether what these leaves lost is in `all`, or is no more than these vary by. */
-  const isWithin = (leaves: readonly number[], all: readonly number[]) =>
-    won(all) * Math.sign(won(leaves)) <
-    Math.max(
-      ALONG * Math.abs(won(leaves)),
-      (USUAL * (sumOver(cells.after, all) + sumOver(scaled, all))) / 2,
-    );
-  const named = told.map((each) => namedRows(cells, each, scaled, cells.after));
-  // What a release lost and others of its program won in the same place, or the reverse, is a move.
+/** Causes by name, but for releases whose loss others of their program won in the same place (or the reverse). */
+function withoutMoves({ cells, expected }: Flow, found: readonly Found[]): NamedRows[] {
+  const { after } = cells;
+  const won = (some: readonly number[]) => sumOver(after, some) - sumOver(expected, some);
+  /** Whether others of `all` won what these lost, but for what is usual. */
+  const isMove = (some: readonly number[], all: readonly number[]) => {
+    const usual = (USUAL * (sumOver(after, all) + sumOver(expected, all))) / 2;
+    const own = won(some);
+    return won(all) * Math.sign(own) < Math.max(ALONG * Math.abs(own), usual);
+  };
+  const named = found.map((one) => namedRows(cells, one, expected, after));
   const moved = named.filter(
-    ({ isRelease, leaves }) => isRelease && isWithin(leaves, siblings(cells, leaves)),
+    ({ isRelease, leaves: own }) => isRelease && isMove(own, siblings(cells, own)),
   );
-  const inMove = marked(out.length, moved);
-  const causes = named
-    .filter((each, at) => {
-      if (moved.includes(each)) return false;
-      const others = each.rest ? leavesOf(cells.leaves, told[at]!) : [];
-      const back = others.filter((leaf) => inMove[leaf] === 1);
-      return back.length === 0 || !isWithin(each.leaves, [...each.leaves, ...back]);
-    })
-    .map(narrowed);
-  const rest = without(out.length, told);
-  const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
-  const alike =
-    Math.abs(found.ordinary - 1) > WHOLE &&
-    Math.abs(is / was - 1) > WHOLE &&
-    users.against(rest, 1) > CERTAIN ** 2 / 2;
-  const release = alike && causes.length === 0 ? narrowed({ where: {}, leaves: rest }) : undefined;
-  return release?.kind === undefined
-    ? { causes, expected, alike, variance, users }
-    : { causes: [release], expected, alike: false, variance, users };
+  return named.filter((one) => !moved.includes(one));
 }
 
 /**
- * What was found of one element in two pieces, first a part of it and then the rest, is one cause where
- * they changed alike, within what chance allows.
+ * Causes, of which one that is gone and one that is new are one where they differ in a single value and
+ * the rows of the first came in the second: by every other dimension at least half of them.
  */
-function merged({ leaves }: ChangeCells, found: readonly Found[], users: Users): Found[] {
-  return found.reduce<Found[]>((told, one) => {
-    const all = one.rest ? leavesOf(leaves, one) : [];
-    const has = new Set(all);
-    const parts = told.filter(
-      (part) =>
-        one.rest &&
-        part.leaves.every((leaf) => has.has(leaf)) &&
-        users.alike(part.leaves, one.leaves),
+function renamed({ cells, expected }: Flow, causes: readonly FlowCause[]): FlowCause[] {
+  const { after, leaves, names } = cells;
+  const { version } = releaseDimensions(cells);
+  const isGone = ({ leaves: own }: FlowCause) =>
+    sumOver(after, own) <= GONE * sumOver(expected, own);
+  const isNew = ({ leaves: own }: FlowCause) =>
+    sumOver(expected, own) <= GONE * sumOver(after, own);
+  /** The single value in which they differ, but for releases. */
+  const differing = (old: FlowCause, fresh: FlowCause) => {
+    const differ = Object.keys({ ...old.where, ...fresh.where }).filter(
+      (name) => old.where[name] !== fresh.where[name] && name !== names[version],
     );
-    if (parts.length === 0) return [...told, one];
-    const own = [one, ...parts].flatMap((part) => part.leaves);
-    const whole = { ...one, leaves: own, rest: own.length < all.length };
-    return told.flatMap((part) =>
-      part === parts[0] ? [whole] : parts.includes(part) ? [] : [part],
-    );
-  }, []);
+    const [name = ""] = differ;
+    return differ.length === 1 && name in old.where && name in fresh.where ? name : undefined;
+  };
+  const hasRowsOf = (fresh: FlowCause, old: FlowCause, name: string | undefined) => {
+    const most = Math.max(sumOver(expected, old.leaves), sumOver(after, fresh.leaves));
+    return leaves.codes.every((codes, at) => {
+      if (names[at] === name || at === version) return true;
+      const now = leavesBy(codes, fresh.leaves);
+      const both = [...leavesBy(codes, old.leaves)].reduce((sum, [code, some]) => {
+        return sum + Math.min(sumOver(expected, some), sumOver(after, now.get(code) ?? []));
+      }, 0);
+      return both > ALONG * most;
+    });
+  };
+  const pairs: FlowCause[] = [];
+  let others = [...causes];
+  for (const old of causes.filter(isGone)) {
+    const fresh = others.find((one) => {
+      const name = differing(old, one);
+      return isNew(one) && name !== undefined && hasRowsOf(one, old, name);
+    });
+    if (fresh === undefined) continue;
+    const name = differing(old, fresh)!;
+    const { [names[version] ?? ""]: release, ...where } = fresh.where;
+    const same = release !== undefined && old.where[names[version]!] === release;
+    pairs.push({
+      where: {
+        ...where,
+        ...(same && { [names[version]!]: release }),
+        [name]: [old.where[name], fresh.where[name]].flat() as (string | null)[],
+      },
+      leaves: [...old.leaves, ...fresh.leaves],
+      kind: "renamed",
+    });
+    others = others.filter((one) => one !== old && one !== fresh);
+  }
+  return [...pairs, ...others];
+}
+
+/**
+ * A cause of one program by the release that it comes from. Where that is another than the cause is of,
+ * the release is expected to have what the others lack.
+ */
+function byRelease(flow: Flow, cause: FlowCause): FlowCause {
+  const { cells, counted, expected, out } = flow;
+  const { version, program } = releaseDimensions(cells);
+  const name = cells.names[version] ?? "";
+  const { [name]: from, ...place } = cause.where;
+  const whose = programOf(cells, cause.leaves);
+  if (version < 0 || (program >= 0 && Object.keys(whose).length === 0)) return cause;
+  const all = from === undefined ? cause.leaves : siblings(cells, cause.leaves);
+  if (from !== undefined && !mayHaveMoved(counted, cause.leaves, all, flow.variance)) return cause;
+  const mine = new Set(cause.leaves);
+  const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
+  const release = guilty(counted, leaves, flow.variance);
+  if (release?.kind !== "loses") {
+    if (release === undefined && from === undefined) return cause;
+    const own = { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length };
+    return release === undefined ? own : { ...own, kind: "either", newest: release.version };
+  }
+  if (release.version === from) return cause;
+  const ofRelease = new Set(release.leaves);
+  const others = leaves.filter((leaf) => !ofRelease.has(leaf));
+  const left = sumOver(expected, leaves) - sumOver(cells.after, others);
+  if (left < 0) return cause;
+  for (const leaf of others) expected[leaf] = cells.after[leaf]!;
+  const weight = (leaf: number) => cells.before[leaf]! + cells.after[leaf]! + 1e-9;
+  const total = release.leaves.reduce((sum, leaf) => sum + weight(leaf), 0);
+  for (const leaf of release.leaves) expected[leaf] = (left * weight(leaf)) / total;
+  const where = { ...whose, [name]: release.version, ...place };
+  return { where, leaves: release.leaves, rest: cause.rest ?? false, kind: "loses", from };
 }
 
 /** Of a release, what was expected of it and what came; undefined of other causes. */
@@ -295,14 +330,19 @@ function releaseSentence(
   if ((release ?? kind) === undefined) return undefined;
   const rounded = (value: number) => amount(Math.round(value), "");
   if (newest !== undefined) {
-    const by = `${rounded(Math.abs(after - before))} ${cells.unit} (${percent(Math.abs(after / before - 1))})`;
-    return `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${by}${inPlace}${partText(part)}. These rows can't tell whether its release ${valueText(newest)} or the whole program did.`;
+    const lost = `${rounded(Math.abs(after - before))} ${cells.unit} (${percent(Math.abs(after / before - 1))})`;
+    return `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${lost}${inPlace}${partText(part)}. These rows can't tell whether its release ${valueText(newest)} or the whole program did.`;
+  }
+  const came = `${rounded(after)} ${cells.unit} came`;
+  const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
+  const expected = `where ${rounded(before)} were to be expected${by}`;
+  if (kind === "renamed") {
+    return `${elementText(where)} looks like a change of name: ${came} ${expected}.`;
   }
   const verb = after < 0.05 * before ? "stopped" : after < before ? "loses rows" : "sends more";
-  const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
   const missing =
     from === undefined
       ? ""
       : ` They are missing from ${valueText(from)}: its users went to the newer release, or it lost them itself.`;
-  return `${name} ${verb}${inPlace}: ${rounded(after)} ${cells.unit} came where ${rounded(before)} were to be expected${by}${partText(part)}.${missing}`;
+  return `${name} ${verb}${inPlace}: ${came} ${expected}${partText(part)}.${missing}`;
 }

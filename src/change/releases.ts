@@ -1,17 +1,18 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { grouped, leavesBy, marked, sumOver } from "./cuboids.js";
 import type { Found } from "./search.js";
 import {
   ALONG,
   GONE,
   LEAST_EXCHANGED,
-  LEAST_REST,
-  LEAST_SHARE,
   LEAST_MOVED,
+  LEAST_PLACES,
+  LEAST_RUNS,
+  LEAST_SHARE,
   LIKELIER,
-  MORE,
+  NEW,
   UNLIKELY,
   USUAL,
   WHOLE,
@@ -131,30 +132,26 @@ export function upgrade(
 ): (column: Float64Array) => Float64Array {
   if (releaseDimensions(cells).version < 0 || cells.names.length === 1) return (column) => column;
   const { codes, strata, first, programs } = arranged(cells);
-  // Where one release is a cause the others tell nothing either: their parts of the rest are greater.
+  // Where one release is a cause the others show nothing either: their parts of the rest are greater.
   const doubted = new Uint8Array(first.length);
   out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
-  const without = strata.map((stratum) => doubted[stratum]!);
-  const even = evened(counted, strata, first.length, cells.ratio);
-  const [all, left] = [undefined, without].map((out) => ({
-    levels: byRelease(counted, { codes, programs }, out),
-    shares: byRelease(even, { codes, programs }, out),
-  }));
-  const totals = new Map(
-    [...all!.levels].map(([program, { was, is }]) => {
-      const some = left!.levels.get(program)!;
-      // Where a program or a release is a cause as a whole, nothing else tells where its users went.
-      const side = some.was + some.is < LEAST_REST * (was + is) ? all! : left!;
-      const own = side.shares.get(program)!;
-      for (const code of unmoved(cells, side.levels.get(program)!)) {
-        const release = own.releases.get(code);
-        own.releases.delete(code);
-        own.was -= release?.was ?? 0;
-        own.is -= release?.is ?? 0;
-      }
-      return [program, own];
-    }),
+  const all = byRelease(counted, { codes, programs });
+  const totals = byRelease(
+    counted,
+    { codes, programs },
+    strata.map((stratum) => doubted[stratum]!),
   );
+  for (const [program, { was, is }] of totals) {
+    // Where the whole program is a cause, nothing else shows where its users went.
+    if (was + is === 0) totals.set(program, all.get(program)!);
+    const own = totals.get(program)!;
+    for (const code of unmoved(cells, own)) {
+      const release = own.releases.get(code)!;
+      own.releases.delete(code);
+      own.was -= release.was;
+      own.is -= release.is;
+    }
+  }
   const kept = new Float64Array(codes.length).fill(1);
   const gain = new Float64Array(codes.length);
   const won = new Float64Array(first.length);
@@ -176,23 +173,6 @@ export function upgrade(
       return value * kept[leaf]! + (freed[stratum]! * gain[leaf]!) / won[stratum]!;
     });
   };
-}
-
-/**
- * The counts as they would be, had each country, network and test come as often before as after: as the
- * fewer of both. Rows that one probe floods, or that a network lost, don't tell where all users went.
- */
-function evened(
-  { before, after }: Pick<ChangeCells, "before" | "after">,
-  strata: Int32Array,
-  many: number,
-  ratio: number,
-) {
-  const [was, is] = [sumsIn(strata, before, many), sumsIn(strata, after, many)];
-  const least = was.map((n, stratum) => Math.min(n * ratio, is[stratum]!));
-  const scaled = (column: Float64Array, of: Float64Array) =>
-    column.map((n, leaf) => (n > 0 ? (n * least[strata[leaf]!]!) / of[strata[leaf]!]! : 0));
-  return { before: scaled(before, was), after: scaled(after, is) };
 }
 
 /**
@@ -275,17 +255,51 @@ export interface GuiltyRelease {
   readonly kind: "loses" | "either";
 }
 
-/** A release of the rows in question, and by how much a row of it adds to the variance of its change. */
-interface ReleaseRows extends Sums {
-  readonly text: string;
-  readonly leaves: readonly number[];
+/** Rows before (as of a range as long as after) and after, and by how much one adds to the variance of their change. */
+interface Kept extends Sums {
   readonly noise: number;
 }
 
+interface ReleaseRows extends Kept {
+  readonly text: string;
+  readonly leaves: readonly number[];
+}
+
+function keptOf(
+  { before, after, ratio }: ChangeCells,
+  leaves: readonly number[],
+  variance: Float64Array,
+): Kept {
+  const [was, is] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
+  return { was, is, noise: Math.max(1, sumOver(variance, leaves) / (was + is)) };
+}
+
+/** The releases that these leaves are of, the newest first: a patch of an older line is new, too, if its rows are. */
+function releasesOf(
+  cells: ChangeCells,
+  leaves: readonly number[],
+  variance: Float64Array,
+): ReleaseRows[] {
+  const { version } = releaseDimensions(cells);
+  const isNew = ({ was, is }: Sums) => Number(is > NEW * was);
+  return [...leavesBy(cells.leaves.codes[version]!, leaves)]
+    .map(([code, own]) => {
+      return {
+        ...keptOf(cells, own, variance),
+        text: cells.values[version]![code] ?? "",
+        leaves: own,
+      };
+    })
+    .sort((a, b) => isNew(b) - isNew(a) || compareVersions(b.text, a.text));
+}
+
 /**
- * Which release a program's change comes from; undefined where the whole program changed. Users of each
- * other release stay, or leave it as those of the others do: what is left of them then shows whether the
- * newest lost (or won) rows, or a release that is gone, or all the program.
+ * Which release a program's change comes from; undefined where the whole program changed.
+ *
+ * Users stay with a release or leave it. So the newest lost (or won) rows if one of the others kept all
+ * of its rows, and a release that is gone lost them if all others together did. Else more is lost where
+ * more users went to the newest, or everywhere alike, as of the whole program. A release that loses rows
+ * from its first day on wins some as users come to it.
  *
  * @param variance of each leaf's change.
  */
@@ -294,71 +308,96 @@ export function guilty(
   leaves: readonly number[],
   variance: Float64Array,
 ): GuiltyRelease | undefined {
-  const { version } = releaseDimensions(cells);
-  const [was, is] = [sumOver(cells.before, leaves) * cells.ratio, sumOver(cells.after, leaves)];
-  const releases = [...leavesBy(cells.leaves.codes[version]!, leaves)]
-    .map(([code, some]): ReleaseRows => {
-      const was = sumOver(cells.before, some) * cells.ratio;
-      const is = sumOver(cells.after, some);
-      const noise = (sumOver(variance, some) + 1) / (was + is);
-      return { text: cells.values[version]![code] ?? "", leaves: some, was, is, noise };
-    })
+  const all = keptOf(cells, leaves, variance);
+  const releases = releasesOf(cells, leaves, variance).filter(({ text, was, is }) => {
     // An empty version is no release.
-    .filter((one) => one.text !== "" && (one.is > LEAST_SHARE * is || one.was > LEAST_SHARE * was))
-    .sort((a, b) => compareVersions(b.text, a.text));
+    return text !== "" && (is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was);
+  });
   const [newest] = releases;
-  const others = releases.filter((one) => one !== newest && one.was > LEAST_MOVED * was);
-  if (newest === undefined || others.length === 0 || !(was > 0)) return undefined;
-  // Where one release is gone, the newest came as before, or won users; several were left alike.
-  const settled = newest.was > LEAST_MOVED * was;
-  const still = settled ? Math.log((density(newest, 1) + 1) / 2) : 0;
-  const left = releases.filter((one) => one !== newest && is < was && one.is <= GONE * one.was);
-  const gone = left.length === 1 && (settled || others.length > 1) ? left : [];
-  const [best, next] = [newest, ...gone]
-    .map((one) => {
-      const odds = evidence(
-        others.filter((other) => other !== one),
-        1,
-      );
-      return { ...one, odds: one === newest ? odds : odds + still };
-    })
-    .sort((a, b) => b.odds - a.odds);
-  const { text, leaves: own, odds } = best!;
-  const program = evidence(others, is / was);
-  if (odds - Math.max(program, next?.odds ?? -Infinity) > LIKELIER) {
-    return { version: text, leaves: own, kind: "loses" };
+  const others = releases.filter((one) => one !== newest && one.was > LEAST_MOVED * all.was);
+  if (newest === undefined || others.length === 0 || !(all.was > 0)) return undefined;
+  const steadiest = others.reduce((a, b) => (b.is / b.was > a.is / a.was ? b : a));
+  const gone = releases.filter((one) => one !== newest && one.is <= GONE * one.was);
+  const places = byPlaces(cells, leaves, newest, variance);
+  const candidates = [{ ...newest, odds: stayed(steadiest, all) + places }];
+  if (gone.length === 1 && all.is < all.was) {
+    const own = new Set(gone[0]!.leaves);
+    const rest = leaves.filter((leaf) => !own.has(leaf));
+    // One that stayed leaves open whether users of the one that is gone went to the newest.
+    const odds = Math.max(stayed(keptOf(cells, rest, variance), all), stayed(steadiest, all));
+    candidates.push({ ...gone[0]!, odds });
   }
-  const has = others.reduce((sum, one) => sum + one.is, 0);
-  const had = others.reduce((sum, one) => sum + one.was, 0);
-  const moved = newest.is * had > MORE * has * newest.was;
-  if (is > was || odds - program < (moved ? -2 * LIKELIER : 0)) return undefined;
-  return { version: text, leaves, kind: "either" };
+  const [best, next] = candidates.sort((a, b) => b.odds - a.odds);
+  const odds = best!.odds - Math.max(0, next?.odds ?? 0);
+  if (odds > LIKELIER) return { version: best!.text, leaves: best!.leaves, kind: "loses" };
+  if (all.is > all.was || newest.is < newest.was || places < -2 * LIKELIER) return undefined;
+  return { version: newest.text, leaves, kind: "either" };
 }
 
-/** Parts of a release's users that are left, evenly. */
-const LEFT = Array.from({ length: 50 }, (_, at) => (at + 0.5) / 50);
-
-/** Density of what a release kept, were this part of it left: by its noise, and as all parts wander. */
-function density({ was, is, noise }: ReleaseRows, left: number): number {
-  const variance = (noise * (left + left ** 2)) / was + (USUAL / 2) ** 2;
-  return Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(2 * Math.PI * variance);
+/** Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left. */
+function stayed({ was, is, noise }: Kept, program: Sums): number {
+  const level = program.is / program.was;
+  const density = (left: number) => {
+    const variance = (noise * (left + left ** 2)) / was + (USUAL / 2) ** 2;
+    return UNLIKELY + Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(variance);
+  };
+  return Math.max(0, Math.log(density(1) / density(level)));
 }
 
 /**
- * Logarithm of the likelihood of what releases kept: each its users, of whom then `level` came, or that
- * part of them which others kept as well; as upgrades take weeks, a greater part is likelier. That all
- * kept `level` alike shows nothing but for 1: it is what came of the program.
+ * Logarithm of how much likelier it is that the release loses rows than that its program does, by what
+ * countries lost: with x as what each lost if the release keeps the part of its rows that explains the
+ * whole loss, the slope of what it lost is 1 of a release and 0 of a program. Of the spread of x, the
+ * part that is noise flattens the slope of a release.
  */
-function evidence(releases: readonly ReleaseRows[], level: number): number {
-  const product = (of: (one: ReleaseRows) => number) =>
-    releases.reduce((all, one) => (all * of(one)) / 2, 1);
-  const likelihoods = LEFT.map((left) => {
-    const some = product((one) => density(one, level) + density(one, level * left) + UNLIKELY);
-    if (level === 1) return 2 * left * some;
-    const alike = product((one) => density(one, left)) - product((one) => density(one, level));
-    return 2 * left * (some + alike);
-  });
-  return Math.log(likelihoods.reduce((sum, one) => sum + one, 0) / LEFT.length);
+function byPlaces(
+  cells: ChangeCells,
+  leaves: readonly number[],
+  release: ReleaseRows,
+  variance: Float64Array,
+): number {
+  const countries = cells.leaves.codes[cells.names.indexOf("probe_cc")];
+  if (countries === undefined) return 0;
+  const isIts = marked(countries.length, [release]);
+  const partsOf = (some: readonly number[]) => {
+    const all = keptOf(cells, some, variance);
+    const its = keptOf(
+      cells,
+      some.filter((leaf) => isIts[leaf] === 1),
+      variance,
+    );
+    return { ...all, kept: all.is / all.was, had: its.was / all.was, has: its.is / all.is };
+  };
+  const { kept, had, has } = partsOf(leaves);
+  const won = kept * has - had;
+  if (!(kept < 1 && won > 0)) return 0;
+  // Rows that are missing for each that the release has.
+  const missing = (1 - kept) / won;
+  const slope = missing / (1 + missing * has);
+  const points = [...leavesBy(countries, leaves).values()]
+    .map(partsOf)
+    .filter(({ was, is }) => was > LEAST_RUNS && is > LEAST_RUNS)
+    .map(({ was, is, noise, ...own }) => {
+      const error = slope ** 2 * noise * ((has * (1 - has)) / is + (had * (1 - had)) / was);
+      return {
+        x: Math.log((1 + missing * own.had) / (1 + missing * own.has)),
+        y: Math.log(own.kept),
+        weight: 1 / (noise * (1 / was + 1 / is) + (USUAL / 2) ** 2 + error),
+        error,
+      };
+    });
+  if (points.length < LEAST_PLACES) return 0;
+  const weights = points.reduce((sum, { weight }) => sum + weight, 0);
+  const mean = (of: (point: (typeof points)[number]) => number) =>
+    points.reduce((sum, point) => sum + point.weight * of(point), 0) / weights;
+  const [x, y] = [mean((point) => point.x), mean((point) => point.y)];
+  const spread = mean((point) => (point.x - x) ** 2);
+  const unsure = 1 + Math.sqrt(2 / points.length);
+  const expected = Math.max(0, 1 - (unsure * mean(({ error }) => error)) / spread);
+  const found = mean((point) => (point.x - x) * (point.y - y)) / spread;
+  const off = weights * mean((point) => (point.y - y - found * (point.x - x)) ** 2);
+  const scale = Math.max(1, off / (points.length - 2));
+  return (expected * (2 * found - expected) * weights * spread) / (2 * scale);
 }
 
 /** The rows of the program of a release, in a country, network or test where these leaves are of one. */
@@ -378,14 +417,15 @@ export function mayHaveMoved(
   cells: ChangeCells,
   leaves: readonly number[],
   all: readonly number[],
+  variance: Float64Array,
 ): boolean {
-  const { version } = releaseDimensions(cells);
-  const text = (leaf: number) => cells.values[version]![cells.leaves.codes[version]![leaf]!] ?? "";
-  const newer = all.filter((leaf) => compareVersions(text(leaf), text(leaves[0]!)) > 0);
-  const won = (some: readonly number[]) =>
-    sumOver(cells.after, some) - sumOver(cells.before, some) * cells.ratio;
-  const lost = -won(leaves);
-  return sumOver(cells.after, newer) > 0 && lost > 0 && won(newer) <= lost;
+  const [first = 0] = leaves;
+  const releases = releasesOf(cells, all, variance);
+  const own = releases.findIndex((one) => one.leaves.includes(first));
+  const won = releases.slice(0, own).reduce((sum, { was, is }) => sum + is - was, 0);
+  const has = releases.slice(0, own).reduce((sum, { is }) => sum + is, 0);
+  const lost = sumOver(cells.before, leaves) * cells.ratio - sumOver(cells.after, leaves);
+  return has > 0 && lost > 0 && won <= lost;
 }
 
 /** Users of a program who went from release to release. */

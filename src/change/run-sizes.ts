@@ -2,6 +2,7 @@ import { CONFIDENCES } from "../query/wilson.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
+import type { Part } from "./explain-flow.js";
 import { rateCauses } from "./rate-causes.js";
 import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } from "./releases.js";
 import {
@@ -27,16 +28,6 @@ import {
 
 const NORMAL_95 = CONFIDENCES[0.95];
 
-/** Rows whose runs hold more or fewer measurements than was to be expected. */
-interface RunSize {
-  readonly where: CauseWhere;
-  readonly leaves: readonly number[];
-  /** Half of the 95 % interval of what they hold more or less. */
-  readonly half: number;
-  /** "app 3.10.0 ends its runs early: 13 measurements a run where 3.9.1 held 31 (−59 %). …" */
-  readonly sentence: (part: number | null, what: string) => string;
-}
-
 type Runs = NonNullable<ChangeCells["runs"]>;
 
 /**
@@ -49,7 +40,7 @@ type Runs = NonNullable<ChangeCells["runs"]>;
 export function runSizes(
   cells: ChangeCells,
   cuboids: readonly Cuboid[],
-): { readonly sizes: readonly RunSize[]; readonly after: Float64Array } {
+): { readonly sizes: readonly Part[]; readonly after: Float64Array } {
   const { runs, ratio } = cells;
   if (runs === undefined) return { sizes: [], after: cells.after };
   const { held, scatter } = heldBy(cells, runs);
@@ -95,7 +86,8 @@ export function runSizes(
     return Math.log((of("partAfter") * of("allBefore")) / (of("allAfter") * of("partBefore")));
   };
   const after = cells.after.slice();
-  const least = (LEAST_CHANGE * (sumOver(cells.before) * ratio + sumOver(after))) / 2;
+  const [was, is] = [sumOver(cells.before) * ratio, sumOver(after)];
+  const least = (LEAST_CHANGE * (was + is)) / 2;
   const { causes, noiseOf } = rateCauses(given, cuboids);
   const noise = noiseOf([]);
   const sizeOf = (leaves: readonly number[]) => {
@@ -111,37 +103,48 @@ export function runSizes(
     const size = { holds, held: expected, grown: come / came };
     return { own, size, come, error: Math.sqrt(variance) };
   };
-  const tell = (leaves: readonly number[], own: number) => {
+  const sizes: Part[] = [];
+  /** Adds rows to the causes: `after` is then as if their runs had held what was to be expected. */
+  const add = (
+    where: CauseWhere,
+    leaves: readonly number[],
+    { own, error }: Size,
+    text: string,
+  ) => {
     for (const leaf of leaves) {
       if (columns.partAfter[leaf]! > 0) after[leaf] = columns.allAfter[leaf]! * own;
     }
+    const [before, now] = [sumOver(after, leaves), sumOver(cells.after, leaves)];
+    const change = now - before;
+    const part = is === was ? null : change / (is - was);
+    const all = part !== null && Math.abs(part - 1) < USUAL ? "all" : percent(part ?? 0);
+    const share = partText(part) && ` That is ${all} of the ${is < was ? "drop" : "rise"}.`;
+    const half = NORMAL_95 * error;
+    sizes.push({ where, leaves, before, after: now, change, half, sentence: text + share });
   };
-  const sizes = causes.flatMap((each): RunSize[] => {
+  for (const each of causes) {
     const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
     const { where, leaves } = rows;
     const found = sizeOf(leaves);
-    if (found === undefined) return [];
+    if (found === undefined) continue;
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
-    if (moreIn(others) / moreIn(leaves) >= ALONG) return [];
+    if (moreIn(others) / moreIn(leaves) >= ALONG) continue;
     const came = sumOver(cells.after, leaves);
-    if (Math.abs(came - sum("allAfter", leaves) * found.own) < least) return [];
-    tell(leaves, found.own);
-    const sentence = rows.isRelease
+    if (Math.abs(came - sum("allAfter", leaves) * found.own) < least) continue;
+    const text = rows.isRelease
       ? releaseRuns(cells, runs, rows, found.size)
-      : runsText(found.size, elementText(where), "holds", (n) => `${n} were to be expected`, "");
-    return [{ where, leaves, half: NORMAL_95 * found.error, sentence }];
-  });
+      : runsText(found.size, `${elementText(where)} holds`);
+    add(where, leaves, found, text);
+  }
   const rest = without(held.length, sizes);
   const whole = sizeOf(rest);
   if (whole !== undefined) {
     const { holds, held } = whole.size;
     const certain = Math.abs(holds - held) * whole.come > CERTAIN * whole.error;
     if (certain && Math.abs(moreIn(rest)) > WHOLE && Math.abs(holds / held - 1) > WHOLE) {
-      tell(rest, whole.own);
       const all = sizes.length === 0 ? "All runs alike" : "All other runs alike";
-      const sentence = runsText(whole.size, all, "hold", (n) => `${n} were to be expected`, "");
-      sizes.push({ where: {}, leaves: rest, half: NORMAL_95 * whole.error, sentence });
+      add({}, rest, whole, runsText(whole.size, `${all} hold`));
     }
   }
   return { sizes, after };
@@ -176,6 +179,12 @@ function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: R
   return { held, scatter };
 }
 
+/** What rows' runs hold, their part by what they would hold, and its standard error. */
+interface Size {
+  readonly own: number;
+  readonly error: number;
+}
+
 /** Measurements a run, now and before, and the number of runs by that before. */
 interface Holds {
   readonly holds: number;
@@ -183,26 +192,23 @@ interface Holds {
   readonly grown: number;
 }
 
+/** "app 3.10.0 ends its runs early: 13 measurements a run where 3.9.1 held 31 (−59 %). Its runs came as before (+3 %)." */
 function runsText(
   { holds, held, grown }: Holds,
-  subject: string,
-  verb: string,
-  where: (held: string) => string,
-  whose: string,
-): RunSize["sentence"] {
+  what: string,
+  where = (held: string) => `${held} were to be expected`,
+  whose = "",
+): string {
   const perRun = (n: number) => number(n >= 9.95 ? Math.round(n) : Number(n.toFixed(1)));
   const by = `(${signedPercent(holds / held - 1)})`;
   const came = `(${signedPercent(grown - 1)}${whose})`;
-  const its = subject.startsWith("All") ? "Their number" : "Its runs";
+  const [its, stayed] = what.startsWith("All") ? ["Their number", "stayed"] : ["Its runs", "came"];
   const runs =
     Math.abs(grown - 1) < WHOLE
-      ? `${its} ${its === "Its runs" ? "came" : "stayed"} as before ${came}.`
+      ? `${its} ${stayed} as before ${came}.`
       : `${its} ${grown < 1 ? "fell" : "rose"}, too ${came}.`;
-  return (part, what) => {
-    const all = part !== null && Math.abs(part - 1) < USUAL ? "all" : percent(part ?? 0);
-    const share = partText(part) === "" ? "" : ` That is ${all} of the ${what}.`;
-    return `${subject} ${verb} ${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${where(perRun(held))} ${by}. ${runs}${share}`;
-  };
+  const unit = perRun(holds) === "1" ? "measurement" : "measurements";
+  return `${what} ${perRun(holds)} ${unit} a run where ${where(perRun(held))} ${by}. ${runs}`;
 }
 
 /** A release against the one before it, and the runs of all its program's releases. */
@@ -211,7 +217,7 @@ function releaseRuns(
   runs: Runs,
   { where, leaves }: NamedRows,
   size: Holds,
-): RunSize["sentence"] {
+): string {
   const { names, values } = cells;
   const { version } = releaseDimensions(cells);
   const codes = cells.leaves.codes[version]!;
@@ -238,8 +244,7 @@ function releaseRuns(
   const verb = own.holds < own.held ? "ends its runs early:" : "holds more in its runs:";
   return runsText(
     own,
-    `${name}${inPlace}`,
-    verb,
+    `${name}${inPlace} ${verb}`,
     (n) => `${other} held ${n}`,
     " over all its releases",
   );

@@ -53,11 +53,11 @@ export const LEAST_PLACES = 12;
 export const LEAST_SHARE = 0.01;
 /** What users leave and go to is at least this part of their program. */
 export const LEAST_MOVED = 0.05;
-/** Users went to a release that grew by this factor beside those that they left. */
-export const MORE = 1.1;
+/** A release whose rows grew by this factor is new, whatever its number. */
+export const NEW = 2;
 /** A release that has no more than this part of its rows left is gone. */
 export const GONE = 0.15;
-/** Logarithm of how much likelier it must be that a release changed than its program; twice as much for the reverse where users moved to it. */
+/** Logarithm of how much likelier it must be that a release changed than its program; twice as much for the reverse. */
 export const LIKELIER = 1.5;
 /** Of what some releases lost, others must have won this part (or the reverse) for a move. */
 export const LEAST_EXCHANGED = 0.3;

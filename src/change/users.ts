@@ -1,7 +1,7 @@
 import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import { releaseDimensions, upgrade } from "./releases.js";
-import { ALONG, HEAVIEST, LEAST_PLACES, SCATTER, UNSEEN, USUAL, WHOLE } from "./thresholds.js";
+import { HEAVIEST, LEAST_PLACES, SCATTER, UNSEEN, USUAL, WHOLE } from "./thresholds.js";
 
 /** How a count scatters as users come and go. */
 export interface Users {
@@ -11,15 +11,8 @@ export interface Users {
   readonly variance: Float64Array;
   /** Natural logarithm of how unlikely it is that these leaves changed so, were it only by users. @param factor what was ordinary. */
   readonly against: (leaves: readonly number[], factor?: number) => number;
-  /** Whether two groups changed by the same part, as far as chance lets one tell. */
-  readonly alike: (some: readonly number[], others: readonly number[]) => boolean;
   /** The least part of all rows (of both ranges) whose loss, as half of a value's rows, or by which the whole's change would be that unlikely. */
   readonly least: (unlikely: number, whole?: boolean) => number;
-}
-
-interface Part {
-  readonly by: number;
-  readonly variance: number;
 }
 
 /** The size of the place in which half of all rows are that large. */
@@ -107,14 +100,6 @@ export function usersOf(
       const usual = factor === 1 || named(leaves, version) ? WHOLE : USUAL;
       const spread = known ? n * scatter : sumOver(variance, leaves);
       return exponent(Math.abs(change) - (usual * n) / 2, spread, Math.min(heaviest, most));
-    },
-    alike(some, others) {
-      const [one, other] = [some, others].map((leaves) => {
-        const n = sumOver(size, leaves);
-        return { by: sumOver(moved, leaves) / n, variance: sumOver(varianceOf, leaves) / n ** 2 };
-      }) as [Part, Part];
-      const apart = Math.abs(one.by - other.by) / Math.sqrt(one.variance + other.variance);
-      return apart < 3 && Math.min(one.by / other.by, other.by / one.by) > ALONG;
     },
     least(unlikely, whole = false) {
       const all = sumOver(size);

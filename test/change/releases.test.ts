@@ -191,4 +191,27 @@ describe("releases", () => {
     }
     expect(right).toBeGreaterThanOrEqual(9);
   });
+
+  test("a program that goes on under another name is one cause, and one that is gone beside a new one elsewhere is two", () => {
+    const asked = (moved: (country: string) => number) => {
+      const rows = besideOthers(15, [["app", "3.9.0", 9_000, 0]]).concat(
+        besideOthers(16, [["app2", "4.0.0", 0, 9_000]]).slice(0, 40),
+      );
+      const named = rows.map(({ values: [program, version, country], ...row }): Row => {
+        const place = program === "app2" ? `C${moved(country!)}` : country!;
+        return { ...row, values: [program!, version!, place] };
+      });
+      return explainCells(cellsOf(NAMES.slice(0, 3), named));
+    };
+    const { causes, sentence } = asked((country) => Number(country.slice(1)));
+    expect(causes.map(({ where }) => where)).toEqual([{ software_name: ["app", "app2"] }]);
+    expect(sentence).toMatch(
+      /software_name app → app2 looks like a change of name: 36\d,\d{3} measurements came where 36\d,\d{3} were to be expected/,
+    );
+    const elsewhere = asked((country) => Number(country.slice(1)) + 100).causes;
+    expect(elsewhere.flatMap(({ where }) => where["software_name"]).sort()).toEqual([
+      "app",
+      "app2",
+    ]);
+  });
 });
