@@ -68,8 +68,7 @@ function show(status: readonly NotebookStatus[]): void {
   const errors = status.flatMap(({ name, error }) =>
     error === null ? [] : ["", wrapped(line(`${name}: ${error.split("\n").join(" ")}`, 500))],
   );
-  const summary = status.length === 0 ? "No notebook has a schedule" : countedStates(status);
-  const text = [textTable(heads, rows, heads.length), ...errors, "", `${summary}.`];
+  const text = [textTable(heads, rows, heads.length), ...errors, "", `${countedStates(status)}.`];
   process.stdout.write(`${text.join("\n").trimStart()}\n`);
   const isBad = status.some(({ state }) => state === "fails" || state === "late");
   const isOdd = status.some(({ state }) => state === "never ran") || status.length === 0;

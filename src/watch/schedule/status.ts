@@ -77,6 +77,7 @@ function judged(history: readonly Run[], schedule: Schedule, now: Date) {
 
 /** `1 fails, 3 fine` */
 export function countedStates(all: readonly NotebookStatus[]): string {
+  if (all.length === 0) return "No notebook has a schedule";
   const counts = NOTEBOOK_STATES.map((state) => [
     all.filter((each) => each.state === state).length,
     state,
@@ -101,9 +102,8 @@ export async function writePage(out: string, status: readonly NotebookStatus[]):
 
 /** The status of scheduled notebooks as a page without scripts, the worst first. */
 function statusPage(out: string, status: readonly NotebookStatus[], now: Date): string {
-  const summary = status.length === 0 ? "No notebook has a schedule" : countedStates(status);
   const body = `<h1>Scheduled notebooks</h1>
-<p>${summary}, as of ${timeText(now)} UTC.</p>
+<p>${countedStates(status)}, as of ${timeText(now)} UTC.</p>
 ${status.map((each) => section(out, each)).join("\n")}`;
   return pageDocument({
     title: "Scheduled notebooks",
