@@ -10,12 +10,12 @@ const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ) as { version: string };
 
-// Whatever a command prints, and whoever made the text.
+// In all that a command prints, also in texts of others.
 for (const stream of [process.stdout, process.stderr]) {
   const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
   stream.write = (text: unknown, ...rest: unknown[]) =>
     write(typeof text === "string" ? redact(text) : text, ...rest);
-  // Whoever read the output has enough: head, a pager.
+  // The reader of the output has enough: head, a pager.
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
   });

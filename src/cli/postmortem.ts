@@ -38,7 +38,7 @@ const verify = new Command("verify")
     }
   });
 
-/** Shows the SQL of a folder, which whoever wrote the folder chose. */
+/** Shows the SQL of a folder, which its writer chose. */
 function mayRun(all: readonly Question[], yes: boolean): boolean {
   for (const { figure, sql, parameters } of all) {
     process.stdout.write(

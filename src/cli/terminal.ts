@@ -115,7 +115,7 @@ export function userInterrupt(): Disposable & { readonly signal: AbortSignal } {
   const interrupt = new AbortController();
   const stop = () => interrupt.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
-  // Whoever read the output has enough: head, a pager.
+  // The reader of the output has enough: head, a pager.
   process.stdout.on("error", stop);
   return {
     signal: interrupt.signal,

@@ -71,7 +71,7 @@ const DROPPED = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/;
 
 /**
  * Checks every file of a postmortem's folder by its hash. Hashes find a change by accident or by hand,
- * not who wrote the folder: whoever can write it can write a manifest too.
+ * not who wrote the folder: anybody who can write it can write a manifest too.
  *
  * @throws ProbelabError where the folder holds no postmortem.
  */

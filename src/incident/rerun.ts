@@ -9,7 +9,7 @@ import { columnSchema, columnsOf, type Columns } from "./figure.js";
 import { readPlainFile, type Verification } from "./manifest.js";
 import { maskedAnswer } from "./query-file.js";
 
-/** A figure's SQL, its parameters and the database that answered. Whoever wrote the folder chose it. */
+/** A figure's SQL, its parameters and the database that answered. The writer of the folder chose it. */
 export interface Question {
   readonly figure: string;
   readonly sql: string;

@@ -117,7 +117,7 @@ async function hasTable(writer: Writer, table: LoadableTable): Promise<boolean> 
 
 /**
  * Puts the rows in place by a rename or an exchange of names, one system call in the Atomic engine:
- * readers and whoever is killed find the table as it was or with all rows. Parts are shared by hard
+ * readers find the table as it was or with all rows, also where the process is killed. Parts are shared by hard
  * links, so nothing is copied.
  */
 async function commit({ writer, table, aside, rows }: Load, isThere: boolean): Promise<void> {

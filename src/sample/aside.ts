@@ -9,7 +9,7 @@ const PREFIX = "probelab_aside_";
 export interface Aside {
   /** The table's name aside, for `EXCHANGE TABLES`, which is one atomic step. */
   readonly table: (name: string) => string;
-  /** Mark INSERTs, so that whoever comes next can stop those of a process that was killed. */
+  /** Mark INSERTs, so that the next process can stop those of one that was killed. */
   readonly settings: NonNullable<WriteOptions["settings"]>;
 }
 

@@ -23,7 +23,7 @@ import { HELPER_FAULTS, PROBES, releasedAt, testHelpersInsert } from "./service.
 import { GENERATOR, SAMPLE_COMMENT, sampleInfo, SCHEMAS, type SampleInfo } from "./tables.js";
 import { REPLACED_URLS } from "./test-lists.js";
 
-/** What sample to make, and whom to tell about it. */
+/** Options of `fillSample`. */
 interface SampleOptions {
   /** Measurements, exactly (default 5,000,000). */
   readonly rows?: number;
@@ -42,8 +42,8 @@ const THREADS = Math.min(availableParallelism(), 4);
 
 /**
  * Fills the database with the sample service: 26 weeks of `fastpath`, `logs` and
- * `test_helper_instances`, with faults planted as `sample_truth` says and `sample_info` to tell
- * which sample it is. Tables of these names are replaced, once all of it is made.
+ * `test_helper_instances`, with faults planted as `sample_truth` says and `sample_info`, which
+ * says which sample it is. Tables of these names are replaced, once all of it is made.
  *
  * The same rows, seed and end give the same rows (`sample_info.made_at` aside) on every machine.
  * A larger sample holds the runs of a smaller one.
@@ -119,7 +119,7 @@ async function makeTables(writer: Writer, aside: Aside): Promise<void> {
 
 /**
  * Puts the tables in place, each by one atomic exchange. The row of the old `sample_info` goes first
- * and the new one comes last: whoever finds a row there finds all of its sample.
+ * and the new one comes last: a reader who finds a row there finds all of its sample.
  */
 async function putInPlace(writer: Writer, aside: Aside): Promise<void> {
   await writer.command("TRUNCATE TABLE IF EXISTS sample_info SYNC");

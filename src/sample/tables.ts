@@ -6,7 +6,7 @@ import type { Writer } from "../database/writer.js";
  * and the optional ones that real services have.
  *
  * Times are UTC. Flags (`anomaly`, `confirmed`, `msm_failure`) are the texts `t` and `f`; an empty text
- * means "none". The monthly partitions let ClickHouse tell the earliest and the latest row without a
+ * means "none". The monthly partitions let ClickHouse find the earliest and the latest row without a
  * scan. `__REALTIME_TIMESTAMP` counts microseconds since 1970. A test helper is live while
  * `draining_at` is null. `sample_truth` holds the faults that were planted, a factor of 1 for
  * "unchanged"; `sample_info` has its one row once all of the sample is made.
