@@ -15,13 +15,12 @@ const options: TypeScript.CompilerOptions = {
   resolveJsonModule: true,
   allowJs: true,
   checkJs: true,
+  lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
   types: [],
   skipLibCheck: true,
   noEmit: true,
   libReplacement: false,
 };
-
-const libraryFolder = dirname(ts.getDefaultLibFilePath(options));
 
 type Resolution = TypeScript.ResolvedModuleWithFailedLookupLocations;
 
@@ -38,7 +37,6 @@ export class CellLanguage {
   readonly #root: string;
   readonly #columns: string;
   readonly #nodeTypes: string;
-  readonly #library = slashes(join(libraryFolder, "lib.cells.d.ts"));
   readonly #ownDist = slashes(join(ownPackage().root, "dist", "/"));
   /** Files that exist only in memory. */
   readonly #texts = new Map<string, { readonly text: string; readonly version: string }>();
@@ -62,7 +60,6 @@ export class CellLanguage {
     this.#roots = new Set([this.#root, this.#nodeTypes, this.#columns]);
     this.#setText(this.#columns, "");
     this.#setText(this.#nodeTypes, nodeGlobals());
-    this.#setLibrary();
     this.setRoots([]);
   }
 
@@ -140,21 +137,6 @@ export class CellLanguage {
     this.#texts.set(path, { text, version: `${++this.#versions}` });
   }
 
-  /** Makes one file of the declarations of the language: each program would merge anew what some 70 say. */
-  #setLibrary(): void {
-    const reference = /^\/\/\/ <reference (?:lib="(.*)"|no-default-lib="true") ?\/>$/gm;
-    const textOf = (name: string): string => {
-      const path = slashes(join(libraryFolder, `lib.${name}.d.ts`));
-      if (this.#texts.has(path)) return "";
-      // A package may reference the file itself.
-      this.#setText(path, "");
-      const text = ts.sys.readFile(path) ?? "";
-      return text.replace(reference, (_, other?: string) => (other ? textOf(other) : ""));
-    };
-    const text = `${textOf("es2023")}${textOf("esnext.disposable")}`;
-    this.#setText(this.#library, `/// <reference no-default-lib="true"/>\n${text}`);
-  }
-
   #host(): TypeScript.LanguageServiceHost &
     Pick<TypeScript.CompilerHost, "getModuleResolutionCache"> {
     const { sys } = ts;
@@ -177,7 +159,7 @@ export class CellLanguage {
         return snapshot;
       },
       getCurrentDirectory: () => this.#folder,
-      getDefaultLibFileName: () => this.#library,
+      getDefaultLibFileName: () => ts.getDefaultLibFilePath(options),
       useCaseSensitiveFileNames: () => true,
       readFile,
       fileExists: (path) => this.#texts.has(path) || sys.fileExists(path),
