@@ -1,12 +1,12 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { median } from "../base/statistics.js";
-import { counted, grouped } from "../base/text.js";
+import { counted, grouped, lowered } from "../base/text.js";
 import type { Result } from "../result/result.js";
 import { offsetAt } from "../time/bucket.js";
 import { readInstant } from "../time/instant.js";
 import { DAY, WEEK } from "../time/span.js";
-import { bucketNoun, usualLength } from "../time/step.js";
+import { bucketNoun, usualLength, type Bucket } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { Finding } from "./finding.js";
@@ -121,6 +121,16 @@ export async function anomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
 ): Promise<AnomaliesFinding> {
+  const { finding, slow, end } = await findAnomalies(counts, options);
+  const texts = [finding.sentence, slow, end].filter((text) => text !== "");
+  return { ...finding, sentence: texts.join(" ") };
+}
+
+/** `anomalies`; apart from its sentence a slow fall, and whether the drop that it names is over. */
+export async function findAnomalies(
+  counts: Result<object> | Promise<Result<object>>,
+  options: AnomaliesOptions = {},
+): Promise<{ finding: AnomaliesFinding; slow: string; end: string }> {
   checkOptions(options, { ...RULES }, ACTION);
   const flows = await readFlows(counts, options.measure, ACTION);
   const { series, buckets } = flows;
@@ -136,7 +146,7 @@ export async function anomalies(
   const why = whyUnjudged(flows, season, span);
   if (season === undefined || why !== undefined) {
     const sentence = `Can't tell whether ${flows.measure.label} dropped, because ${why}`;
-    return finding(flows, [], [], span, sentence, []);
+    return { finding: findingOf(flows, [], [], span, sentence, []), slow: "", end: "" };
   }
   const rate = options.falseAlarms ?? 1;
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
@@ -152,17 +162,16 @@ export async function anomalies(
   };
   const clock = clockOf(flows);
   const judged = series.map((each): Judged => {
-    // Hours before a group's first row aren't hours without measurements; of the whole they are.
-    const began = series.length === 1 ? 0 : each.values.findIndex((value) => (value ?? 0) > 0);
+    // Hours before the first row aren't hours without measurements.
+    const began = beginning(each);
     const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
     const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
-    const first = Math.max(0, began) + span.learned;
     const after: Judged["after"] = (alarm) => recoveryOf(flows, values, alarm);
     const { usual, next, limit, least, alarmed } = watchFlow(clock.read(values), season, model);
     const back = <Value>(of: readonly Value[]) => values.map((_, at) => of[clock.places[at]!]!);
     const expected = { usual: back(usual), next: back(next) };
     const watched = { ...expected, limit: back(limit), least: back(least), alarmed: back(alarmed) };
-    return { series: each, watched, first, after };
+    return { series: each, watched, first: began + span.learned, after };
   });
   const alarms = judged.flatMap((each) => alarmsOf(flows, each, gap, span));
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
@@ -170,7 +179,19 @@ export async function anomalies(
     median(watched.least.slice(Math.max(span.from, first))),
   );
   const sentence = sentenceOf(flows, alarms, judged, span, leasts, rate);
-  return finding(flows, alarms, judged, span, sentence, leasts);
+  const finding = findingOf(flows, alarms, judged, span, sentence, leasts);
+  const slow = series.length === 1 ? slowText(flows, span) : "";
+  const [most] = alarms;
+  if (most === undefined || most.to >= span.to) return { finding, slow, end: "" };
+  const { after } = judged.find((each) => each.series === most.series)!;
+  const label = lowered(labelOf(flows, most.series));
+  return { finding, slow, end: endText(label, after(most), flows.time.every) };
+}
+
+/** The first bucket with a row; the number of buckets where there is none. */
+function beginning({ values }: FlowSeries): number {
+  const at = values.findIndex((value) => (value ?? 0) > 0);
+  return at < 0 ? values.length : at;
 }
 
 /** Whether a series is back after a drop, by its values up to the last one that can be judged; see {@link recovery}. */
@@ -236,10 +257,11 @@ function whyUnjudged(
     return `no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
   }
   if (series.length === 0) return "the answer has no row: nothing can be learned from it.";
-  if (series.every(({ values }) => values.every((value) => !value))) return "all values are 0.";
-  if (from < to) return undefined;
-  return to <= learned
-    ? `the first ${grouped(learned)} ${noun} are learned from and the answer has ${grouped(to)} complete ones: ask for a longer range.`
+  const rows = to - Math.min(...series.map(beginning));
+  if (rows <= 0) return "all values are 0.";
+  if (from < to && rows > learned) return undefined;
+  return rows <= learned
+    ? `the first ${grouped(learned)} ${noun} with rows are learned from and the answer has ${grouped(rows)} complete ones: ask for a longer range.`
     : `none of the ${grouped(buckets.length)} ${noun} from since on (number ${grouped(from + 1)}) is complete, stored and after those that are learned from.`;
 }
 
@@ -309,15 +331,12 @@ function sentenceOf(
         ? ` The last ${bucketNoun(time.every, false)} may still get rows and isn't judged.`
         : ` The last ${grouped(open)} ${noun} may still get rows and aren't judged.`;
   const tail = `${late}${newest}`;
-  const slow = series.length === 1 ? slowText(flows, from, to) : "";
   const [first] = alarms;
   if (first !== undefined) {
     const own = alarms.filter((alarm) => alarm.to > from).length;
     const which = own === 1 ? "the only alarm" : `the largest of ${grouped(own)} alarms`;
     const where = first.to <= from ? `which began before ${span}` : `${which}${groups} in ${span}`;
-    const { after } = judged.find(({ series }) => series === first.series)!;
-    const end = first.to < to ? endText(flows, after(first)) : "";
-    return `${alarmText(flows, first)}, ${where}; ${stated}${end}${slow}${tail}`;
+    return `${alarmText(flows, first)}, ${where}; ${stated}${tail}`;
   }
   const cant = `Can't tell whether ${measure.label} dropped`;
   const seeing = leasts.filter((least) => least <= 1);
@@ -325,15 +344,15 @@ function sentenceOf(
   const hours = `${grouped(to - from)} ${noun}, ${span}`;
   if (blind + seeing.length === 0) return `${cant}${groups}.${tail}`;
   if (seeing.length === 0) {
-    return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance; nothing longer was seen in ${hours}: ask with a coarser every.${tail}`;
+    return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance: ask with a coarser every. Longer drops weren't looked for in ${hours}.${tail}`;
   }
   const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
   const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
-  return `No sudden drop of ${measure.label}${groups} in ${hours}.${slow} A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${where}${unseen}; ${stated}${tail}`;
+  return `No sudden drop of ${measure.label}${groups} in ${hours}. A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${where}${unseen}; ${stated}${tail}`;
 }
 
 /** A fall over weeks, which becomes usual: the last week against the first that is judged, or one four weeks before. */
-function slowText({ series, buckets, measure, time, range }: Flows, from: number, to: number) {
+function slowText({ series, buckets, measure, time, range }: Flows, { from, to }: Span): string {
   const week = WEEK / usualLength(time.every);
   const weeks = Math.max(4, Math.floor((to - from) / week) - 1);
   const held = (end: number) => series[0]!.values.slice(end - week, end);
@@ -343,7 +362,7 @@ function slowText({ series, buckets, measure, time, range }: Flows, from: number
   );
   if (!measure.additive || !(is! / was! < 1 - SLOW)) return "";
   const end = formatInstant(buckets[to - 1]!.end, range.timeZone);
-  return ` But the week to ${end} held ${percent(1 - is! / was!)} less than the one ${counted(weeks, "week")} before.`;
+  return `But the week to ${end} held ${percent(1 - is! / was!)} less than the one ${counted(weeks, "week")} before.`;
 }
 
 /** From one bucket to before another: "2026-05-01 to 2026-05-01 06:00 UTC". */
@@ -351,10 +370,14 @@ function spanText({ buckets, range: { timeZone } }: Flows, from: number, to: num
   return formatRange(between(buckets[from]!.start, buckets[to - 1]!.end, { timeZone }));
 }
 
+function labelOf({ measure }: Flows, { name }: FlowSeries): string {
+  return name === "" ? measure.label : `${measure.label} of ${name}`;
+}
+
 function alarmText(flows: Flows, { kind, series, from, to, observed, expected }: Alarm): string {
   const { measure } = flows;
   const when = spanText(flows, from, to);
-  const of = series.name === "" ? measure.label : `${measure.label} of ${series.name}`;
+  const of = labelOf(flows, series);
   const [came, due] = [observed, expected].map((value) =>
     amount(measure.additive ? Math.round(value) : value, measure.unit),
   );
@@ -370,22 +393,32 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
   }
 }
 
-/** What became of a drop whose alarm is over: its alarms end where a new level is followed. */
-function endText({ time }: Flows, { state, change, buckets, usual }: Recovery): string {
-  const [one, more] = [bucketNoun(time.every, false), bucketNoun(time.every, true)];
+/**
+ * Says whether a drop is over, of `label`: "The drop goes on: measurements −47 % in the last 3 hours."
+ *
+ * @param when such as " of 2026-05-01 to 2026-05-02 UTC", where nothing before says it.
+ */
+export function endText(
+  label: string,
+  { state, change, buckets, usual }: Recovery,
+  every: Bucket,
+  when = "",
+): string {
+  const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
   const span = buckets === 1 ? one : counted(buckets, one, more);
-  const latest = change === null ? "" : `${signedPercent(change)} in the last ${span}`;
+  const latest = change === null ? label : `${label} ${signedPercent(change)} in the last ${span}`;
+  const [low, high] = usual.map(signedPercent);
   switch (state) {
     case "below":
-      return ` It goes on: ${latest}.`;
+      return `The drop goes on: ${latest}.`;
     case "recovered":
-      return ` It is over: ${latest}, ${signedPercent(usual[0])} to ${signedPercent(usual[1])} is usual.`;
+      return `The drop${when} is over: ${latest}, ${low} to ${high} is usual.`;
     case "unsure":
-      return ` It is not clear yet whether it is over${latest && ` (${latest})`}.`;
+      return `It is not clear yet whether the drop${when} is over: ${latest}.`;
   }
 }
 
-function finding(
+function findingOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly Judged[],

@@ -4,10 +4,11 @@ import { median } from "../base/statistics.js";
 import { counted } from "../base/text.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { DAY } from "../time/span.js";
-import { bucketNoun } from "../time/step.js";
+import { DAY, WEEK } from "../time/span.js";
+import { bucketNoun, usualLength } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
-import { offsetAt } from "../time/bucket.js";
+import { offsetAt, type RangeBucket } from "../time/bucket.js";
+import type { TimeRange } from "../time/time-range.js";
 import type { Finding } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
@@ -37,6 +38,8 @@ const LACKING = `fewer than ${FEWEST} whole buckets, or nothing but zeros`;
 const ERROR = 0.05;
 /** So many changes within as many days are bursts or a new pattern of the day, and no new level. */
 const PATTERN = 6;
+/** A fall that goes on until the end over a quarter of the buckets or more shows as well as a step, where it is larger by this. */
+const FALL = 1.25;
 
 const RULES: Rules<ChangePointsOptions> = {
   measure: { fits: (v) => typeof v === "string", pass: "the name of a measure" },
@@ -81,7 +84,7 @@ export async function changePoints(
   }
   const isCount = isCounted(measure);
   const cut = new Set(time.incomplete.map(Number));
-  const local = buckets.map(({ start }) => +start + offsetAt(+start, flows.range.timeZone));
+  const local = buckets.map(({ start }) => localTime(+start, flows.range));
   let gaps = 0;
   const whole = series.flatMap((each) => {
     const values = Float64Array.from(each.values, (value, at) =>
@@ -203,6 +206,11 @@ function relativeOf({ before, after }: Change): number | null {
   return before > 0 ? (after - before) / before : null;
 }
 
+/** In ms since 1970, as if the clock of the range's zone were UTC's. */
+function localTime(at: number, { timeZone }: TimeRange): number {
+  return at + offsetAt(at, timeZone);
+}
+
 function timeText(at: number, { range }: Flows): string {
   return formatInstant(new Date(at), range.timeZone);
 }
@@ -234,13 +242,21 @@ function sentenceOf(found: readonly Found[], judged: readonly Judged[], flows: F
         ? ""
         : ` ${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}.`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
+  const isWeekend = ({ start }: RangeBucket) =>
+    [0, 6].includes(new Date(localTime(+start, flows.range)).getUTCDay());
+  const length = usualLength(every);
+  const isShort = length <= DAY && buckets.length * length < 2 * WEEK;
+  const weekend =
+    isShort && new Set(buckets.map(isWeekend)).size === 2
+      ? " With less than 2 weeks a weekend looks like a change."
+      : "";
   const own = found.filter(({ series }) => series === best.series).toSorted((a, b) => a.at - b.at);
   const time = (change: Found | undefined) => (change ? +startOf(flows, change.at) : Infinity);
   const first = own.find((each, k) => time(own[k + PATTERN - 1]) - time(each) <= PATTERN * DAY);
   if (first !== undefined) {
     return `${each}${of} went up and down ${own.length} times, ${PATTERN} of them within ${PATTERN} days from ${timeText(time(first), flows)} ${flows.range.timeZone} on: bursts, or another pattern of the day, as when clocks change. Ask by day for its level, or with the time zone that it follows.`;
   }
-  return `${each}${of} ${changeText(best, flows)}.${tail}`;
+  return `${each}${of} ${changeText(best, flows)}.${tail}${weekend}`;
 }
 
 /** Says that a series without a change rose or fell all the same. */
@@ -254,26 +270,28 @@ function trendText(judged: readonly Judged[], measure: MeasureColumn): string {
   return `A straight line through ${through} ${to < from ? "falls" : "rises"} from ${short(from, measure)} to ${short(to, measure)}${others}: evenly or at once, these values don't show. `;
 }
 
-/** Which change would have been found. */
+/** Which step, and which slow fall, would have been noticed. */
 function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
-  const usual = judged.length === 1 ? "" : " in the usual series";
   const isCount = isCounted(measure);
   const least = median(
     judged.map(({ least, level }) => {
       const known = level.filter((value) => !isNaN(value));
-      return isCount
-        ? (least * known.length) / known.reduce((sum, value) => sum + value, 0)
-        : least;
+      const sum = known.reduce((all, value) => all + value, 0);
+      return isCount ? (least * known.length) / sum : least;
     }),
   );
-  const step =
-    measure.unit === "share"
-      ? percent(least).replace(" %", " points")
-      : isCount
-        ? percent(least)
-        : short(least, measure);
-  const what = isCount && least > 1 ? "Not even a fall to nothing" : `A step of ${step} or more`;
-  return `${what} for a quarter of them would have been noticed in 9 of 10 cases${usual}`;
+  const text = (size: number) => {
+    if (measure.unit === "share") return percent(size).replace(" %", " points");
+    return isCount ? percent(size) : short(size, measure);
+  };
+  const isAny = isCount && least * FALL > 1;
+  const fall = isAny
+    ? ""
+    : `, or a slow fall by ${text(least * FALL)} over the last quarter or longer,`;
+  const what =
+    isCount && least > 1 ? "Not even a fall to nothing" : `A step of ${text(least)} or more`;
+  const where = judged.length === 1 ? "" : " in the usual series";
+  return `${what} for a quarter of them${fall} would have been noticed in 9 of 10 cases${where}`;
 }
 
 /** "fell at 2026-10-03 03:00 UTC from 699 to 326 (−53 %)", with the intervals of time and size. */

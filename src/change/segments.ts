@@ -82,31 +82,26 @@ export function segments(values: ArrayLike<number>, error = 0.05): Segmented {
   const slots = Int32Array.from(clean, (_, at) => at % Math.max(1, period));
   const y = period === 0 ? clean : withoutCycle(clean, slots, period, false);
   const fit = fitsOf(y, index);
-  const variance = fit.squares(0, n) / n;
   const price = PRICE(n) * (1 + FEW / n) + 2 * Math.log(0.05 / error);
+  const variance = fit.squares(0, n) / n;
   const least = Math.max(VISIBLE * variance, whiteVariance(y));
   let found = { cuts: [] as number[], unit: Math.max(variance, least), noise: variance };
   for (let unit = 2 * found.unit; unit > least;) {
     unit = Math.max(least, unit / 1.5);
-    const cost = fit.costs(unit);
-    // A slope of the whole is a change as well: at a slope's price it would hide a step.
-    const whole = fit.squares(0, n, price * unit) / unit;
-    let cuts = partition((a, b) => (b - a === n ? whole : cost(a, b)), n, price);
-    // Slopes are cut where they save as much beside one slope of the whole as a step beside a level.
-    const sloped = [0, ...cuts].some((a, k) => fit.line(a, cuts[k] ?? n, unit).slope !== 0);
-    const total = [0, ...cuts].reduce((sum, a, k) => sum + cost(a, cuts[k] ?? n), 0);
-    if (sloped && total + price * cuts.length > cost(0, n)) cuts = [];
-    const noise = longRun(fit.residuals(cuts, unit));
+    const cuts = cutsOf(fit, n, unit, price);
+    const rest = fit.residuals(cuts, SLOPE * unit);
+    const noise = longRun(rest.values, rest.parameters);
     if (noise <= unit || cuts.length === 0) found = { cuts, unit, noise };
   }
-  const changes = changesOf(fit, index, n, { ...found, price, error });
+  const { cuts, unit } = found;
+  const changes = changesOf(fit, index, values.length, { ...found, price, error });
   // As the search does: a level of a quarter of the values has two cuts, and saves 3 / 16 of the values
   // times the square of its step.
-  const { rest } = fit.residuals(found.cuts, found.unit);
-  const noise = UNIT * longRun({ rest, parameters: 2 * found.cuts.length + 5 });
+  const rest = fit.residuals(cuts, SLOPE * unit).values;
+  const noise = UNIT * longRun(rest, 2 * cuts.length + 5);
   const step = (Math.sqrt(2 * price) + POWER) * Math.sqrt((noise * 16) / (3 * n)) * (1 + FEWER / n);
-  const line = fit.line(0, n, found.unit);
-  const isTrend = found.cuts.length === 0 && line.saved > price * found.unit;
+  const line = fit.line(0, n, price * unit);
+  const isTrend = cuts.length === 0 && line.slope !== 0;
   const trend = isTrend ? { from: line.value(index[0]!), to: line.value(index[n - 1]!) } : null;
   return { changes, least: step, trend };
 }
@@ -147,7 +142,7 @@ function whiteVariance(y: Float64Array): number {
 }
 
 /** The variance of a mean of many values of AR(1) noise, times their number. */
-function longRun({ rest, parameters }: { rest: Float64Array; parameters: number }): number {
+function longRun(rest: Float64Array, parameters: number): number {
   const n = rest.length;
   const squares = rest.reduce((sum, value) => sum + value ** 2, 0);
   const products = rest.reduce((sum, value, at) => sum + value * (rest[at - 1] ?? 0), 0);
@@ -160,27 +155,24 @@ function longRun({ rest, parameters }: { rest: Float64Array; parameters: number 
 
 /** A line through the values of a piece. */
 interface Line {
+  /** 0 where it would save fewer squares than it must. */
   readonly slope: number;
-  /** Squares that the slope saves. */
-  readonly saved: number;
   readonly value: (index: number) => number;
   /** Variance of the value at an index, in units of the noise. */
   readonly variance: (index: number) => number;
 }
 
-/** Least squares of any piece [a, b) in constant time. */
+/** Least squares of any piece [a, b) in constant time; `slope` is the price of one, in squares. */
 interface Fits {
   /** Around the mean, or around the line where its slope saves more than that costs. */
   readonly squares: (a: number, b: number, slope?: number) => number;
-  /** What a piece costs: its squares in units, with a slope where that is worth its price. */
-  readonly costs: (unit: number) => (a: number, b: number) => number;
-  readonly line: (a: number, b: number, unit: number) => Line;
+  readonly line: (a: number, b: number, slope: number) => Line;
   /** Squares around the means of [a, from) and [until, b), and the straight line between them. */
   readonly ramp: (a: number, from: number, until: number, b: number) => number;
   readonly residuals: (
     cuts: readonly number[],
-    unit: number,
-  ) => { rest: Float64Array; parameters: number };
+    slope: number,
+  ) => { values: Float64Array; parameters: number };
 }
 
 function fitsOf(y: Float64Array, index: Int32Array): Fits {
@@ -205,18 +197,15 @@ function fitsOf(y: Float64Array, index: Int32Array): Fits {
     const saved = xx > 0 ? product(X, Y, XY, a, b) ** 2 / xx : 0;
     return Math.max(0, saved > slope ? yy - saved + slope : yy);
   };
-  const line = (a: number, b: number, unit: number): Line => {
-    const m = b - a;
-    const [sx, sy] = [X[b]! - X[a]!, Y[b]! - Y[a]!];
+  const line = (a: number, b: number, price: number): Line => {
     const [xx, xy] = [product(X, X, XX, a, b), product(X, Y, XY, a, b)];
-    const saved = xx > 0 ? (xy * xy) / xx : 0;
-    const slope = saved > SLOPE * unit ? xy / xx : 0;
-    const centre = sx / m + x0;
+    const slope = xx > 0 && xy ** 2 / xx > price ? xy / xx : 0;
+    const mean = (Y[b]! - Y[a]!) / (b - a) + y0;
+    const centre = (X[b]! - X[a]!) / (b - a) + x0;
     return {
       slope,
-      saved,
-      value: (at) => sy / m + y0 + slope * (at - centre),
-      variance: (at) => 1 / m + (slope === 0 ? 0 : (at - centre) ** 2 / xx),
+      value: (at) => mean + slope * (at - centre),
+      variance: (at) => 1 / (b - a) + (slope === 0 ? 0 : (at - centre) ** 2 / xx),
     };
   };
   const ramp = (a: number, from: number, until: number, b: number): number => {
@@ -231,26 +220,33 @@ function fitsOf(y: Float64Array, index: Int32Array): Fits {
       2 * (level * slope * of(X) - level * of(Y) - slope * of(XY));
     return squares(a, from) + squares(until, b) + within;
   };
-  return {
-    squares,
-    ramp,
-    costs: (unit) => (a, b) => squares(a, b, SLOPE * unit) / unit,
-    line,
-    residuals: (cuts, unit) => {
-      const edges = [0, ...cuts, n];
-      const lines = edges.slice(1).map((end, k) => line(edges[k]!, end, unit));
-      let piece = 0;
-      const rest = y.map((value, at) => {
-        if (at === edges[piece + 1]) piece += 1;
-        return value - lines[piece]!.value(index[at]!);
-      });
-      const slopes = lines.filter(({ slope }) => slope !== 0).length;
-      return { rest, parameters: cuts.length + lines.length + slopes };
-    },
+  const residuals: Fits["residuals"] = (cuts, slope) => {
+    const edges = [0, ...cuts, n];
+    const lines = cuts.concat(n).map((end, k) => line(edges[k]!, end, slope));
+    const values = new Float64Array(n);
+    lines.forEach(({ value }, k) => {
+      for (let at = edges[k]!; at < edges[k + 1]!; at++) values[at] = y[at]! - value(index[at]!);
+    });
+    const slopes = lines.filter(({ slope }) => slope !== 0).length;
+    return { values, parameters: cuts.length + lines.length + slopes };
   };
+  return { squares, line, ramp, residuals };
 }
 
-/** The cuts of least cost, with a price for each. */
+/** The cuts of least cost where noise has this unit. */
+function cutsOf(fit: Fits, n: number, unit: number, price: number): number[] {
+  const cost = (a: number, b: number) => fit.squares(a, b, SLOPE * unit) / unit;
+  // A slope of the whole is a change as well: at a slope's price it would hide a step.
+  const whole = fit.squares(0, n, price * unit) / unit;
+  const cuts = partition((a, b) => (b - a === n ? whole : cost(a, b)), n, price);
+  // Slopes are cut where they save as much beside one slope of the whole as a step beside a level.
+  const pieces = cuts.concat(n).map((end, k) => [cuts[k - 1] ?? 0, end] as const);
+  const isSloped = pieces.some(([a, b]) => fit.line(a, b, SLOPE * unit).slope !== 0);
+  const total = pieces.reduce((sum, [a, b]) => sum + cost(a, b), price * cuts.length);
+  return isSloped && total > cost(0, n) ? [] : cuts;
+}
+
+/** Optimal partitioning with a price for each cut. */
 function partition(cost: (a: number, b: number) => number, n: number, price: number): number[] {
   const best = new Float64Array(n + 1).fill(Infinity);
   const before = new Int32Array(n + 1);
@@ -275,118 +271,74 @@ function partition(cost: (a: number, b: number) => number, n: number, price: num
   return cuts.reverse();
 }
 
+/** What the search found, and its prices. */
+interface Search extends Record<"unit" | "noise" | "price" | "error", number> {
+  readonly cuts: readonly number[];
+}
+
 /** Steps between pieces, and sloped pieces, in the order of time. */
-function changesOf(
-  fit: Fits,
-  index: Int32Array,
-  n: number,
-  {
-    cuts,
-    unit,
-    noise,
-    price,
-    error,
-  }: Record<"unit" | "noise" | "price" | "error", number> & {
-    cuts: readonly number[];
-  },
-): Change[] {
+function changesOf(fit: Fits, index: Int32Array, size: number, search: Search): Change[] {
+  const { cuts, unit, noise, price, error } = search;
   if (cuts.length === 0) return [];
+  const n = index.length;
   const edges = [0, ...cuts, n];
-  const cost = fit.costs(unit);
   // A slope that isn't worth a change by itself is a level.
-  const lines = edges.slice(1).map((end, k) => fit.line(edges[k]!, end, (price / SLOPE) * unit));
-  /** By how much a piece rises or falls. */
+  const lines = edges.slice(1).map((end, k) => fit.line(edges[k]!, end, price * unit));
   const riseOf = (k: number) =>
     Math.abs(lines[k]!.slope) * (index[edges[k + 1]! - 1]! - index[edges[k]!]!);
-  /** The bound between two pieces: where else it may lie, how clear it is, and its jump. */
+  const marginOf = (variance: number) => 1.96 * (1 + FEWER / n) * Math.sqrt(noise * variance);
   const bounds = cuts.map((cut, k) => {
     const [a, b] = [edges[k]!, edges[k + 2]!];
-    const split = (t: number) => cost(a, t) + cost(t, b);
+    const split = (t: number) => fit.squares(a, t, SLOPE * unit) + fit.squares(t, b, SLOPE * unit);
     // The places that the likelihood doesn't exclude.
     const near = (t: number) =>
-      t >= a + SHORTEST && t <= b - SHORTEST && split(t) <= split(cut) + (EXCLUDED * noise) / unit;
+      t >= a + SHORTEST && t <= b - SHORTEST && split(t) <= split(cut) + EXCLUDED * noise;
     let [from, to] = [cut, cut];
     while (near(from - 1)) from -= 1;
     while (near(to + 1)) to += 1;
-    const x = (index[cut - 1]! + index[cut]!) / 2;
     const [left, right] = [lines[k]!, lines[k + 1]!];
+    const x = (index[cut - 1]! + index[cut]!) / 2;
     const [before, after] = [left.value(x), right.value(x)];
-    const margin =
-      1.96 * (1 + FEWER / n) * Math.sqrt(noise * (left.variance(x) + right.variance(x)));
-    // A slope that goes over into a level has small jumps at its ends by chance.
-    const rise = Math.max(...[k, k + 1].map(riseOf));
+    const margin = marginOf(left.variance(x) + right.variance(x));
     const jump = after - before;
-    const along = [left, right].some(({ slope }) => slope * jump > 0);
-    const jumps = rise === 0 || Math.abs(jump) > Math.max(2 * margin, along ? rise : rise / 2);
-    const unchanged = fit.squares(a, b, price * unit) / unit;
-    const p = Math.min(1, error * Math.exp((price - (unchanged - split(cut))) / 2));
-    const place = { at: index[cut]!, from: index[from]!, to: index[to]! };
-    const gradual = rise === 0 ? rampOf(fit, index, [a, cut, b], unit, noise) : undefined;
-    return { ...place, p, before, after, margin, jumps, gradual };
+    // A slope that goes over into a level has small jumps at its ends by chance.
+    const rise = Math.max(riseOf(k), riseOf(k + 1));
+    const isAlong = [left, right].some(({ slope }) => slope * jump > 0);
+    const jumps = Math.abs(jump) > Math.max(2 * margin, isAlong ? rise : rise / 2) || rise === 0;
+    const middle = left.slope === 0 ? before : right.slope === 0 ? after : (before + after) / 2;
+    const saved = (fit.squares(a, b, price * unit) - split(cut)) / unit;
+    const p = Math.min(1, error * Math.exp((price - saved) / 2));
+    const ramp = rise === 0 ? rampOf(fit, [a, cut, b], SLOPE * unit, EXCLUDED * noise) : undefined;
+    const kind: Change["kind"] = ramp ? "slope" : "step";
+    const [at, until, first, last] = (ramp ?? [cut, cut, from, to]).map((place) => index[place]!);
+    const place = { at: at!, until: until!, from: first!, to: last! };
+    return { kind, ...place, p, before, after, margin, jumps, middle };
   });
-  const jumps = bounds
-    .filter(({ jumps }) => jumps)
-    .map(({ jumps: _, gradual, ...bound }): Change => {
-      if (gradual === undefined) return { ...bound, kind: "step", until: bound.at };
-      const [at, until, from, to] = gradual;
-      return { ...bound, kind: "slope", at, until, from, to };
-    });
-  const changes = joined(jumps);
-  lines.forEach((line, k) => {
-    if (riseOf(k) === 0) return;
+  const steps = bounds.flatMap(({ jumps, middle: _, ...step }): Change[] => (jumps ? [step] : []));
+  const slopes = lines.flatMap(({ slope, value, variance }, k): Change[] => {
+    if (slope === 0) return [];
     const [begin, end] = [bounds[k - 1], bounds[k]];
-    const at = begin?.at ?? 0;
-    const last = index[n - 1]!;
+    const [at, until] = [begin?.at ?? 0, end?.at ?? size];
     // Where it meets a level, that is known better than its own end; two slopes meet in the middle.
-    const meets = (bound: (typeof bounds)[number] | undefined, other: Line | undefined) => {
-      if (bound === undefined || other === undefined || bound.jumps) return undefined;
-      return other.slope === 0 ? other.value(bound.at) : (bound.before + bound.after) / 2;
-    };
-    const before = meets(begin, lines[k - 1]) ?? line.value(begin ? at : 0);
-    const after = meets(end, lines[k + 1]) ?? line.value(end ? end.at - 1 : last);
-    const [first, second] = [begin?.margin ?? 0, end?.margin ?? 0];
-    changes.push({
-      kind: "slope",
-      at,
-      until: end?.at ?? last + 1,
-      from: begin?.from ?? at,
-      to: begin?.to ?? at,
-      before,
-      after,
-      margin: Math.hypot(first, second) || 1.96 * Math.sqrt(2 * noise * line.variance(last)),
-      p: Math.min(begin?.p ?? 1, end?.p ?? 1),
-    });
+    const before = begin && !begin.jumps ? begin.middle : value(at);
+    const after = end && !end.jumps ? end.middle : value(until - 1);
+    const { from, to } = begin ?? { from: 0, to: 0 };
+    const margin = marginOf(variance(at) + variance(until - 1));
+    const p = Math.min(begin?.p ?? 1, end?.p ?? 1);
+    return [{ kind: "slope", at, until, from, to, before, after, margin, p }];
   });
-  return changes.sort((a, b) => a.at - b.at);
-}
-
-/** A slope between levels, and what goes on in its direction before as long again has passed, are one change. */
-function joined(changes: readonly Change[]): Change[] {
-  return changes.reduce<Change[]>((all, change) => {
-    const last = all.at(-1);
-    const width = Math.max(change.until - change.at, last ? last.until - last.at : 0);
-    const isOne =
-      last !== undefined &&
-      change.at - last.until < width &&
-      (change.after - change.before) * (last.after - last.before) > 0;
-    if (!isOne) return [...all, change];
-    const { until, after } = change;
-    const margin = Math.hypot(last.margin, change.margin);
-    const p = Math.min(last.p, change.p);
-    return [...all.slice(0, -1), { ...last, kind: "slope", until, after, margin, p }];
-  }, []);
+  return [...steps, ...slopes].sort((a, b) => a.at - b.at);
 }
 
 /**
- * Of a step between two levels, a gradual change that fits better by the price of a slope: its first
- * value, the first after it, and the ends of the 95 % interval of the first; undefined without one.
+ * Of a step between two levels, a gradual change that fits better by the price of a slope: the first
+ * value of it, the first after it, and the ends of the interval of the first; undefined without one.
  */
 function rampOf(
   fit: Fits,
-  index: Int32Array,
   [a, cut, b]: readonly [number, number, number],
-  unit: number,
-  noise: number,
+  price: number,
+  excluded: number,
 ): readonly [at: number, until: number, from: number, to: number] | undefined {
   const ramps: { from: number; until: number; squares: number }[] = [];
   for (let half = 2; 2 * half < b - a; half = Math.ceil(1.4 * half)) {
@@ -397,16 +349,11 @@ function rampOf(
       ramps.push({ from, until, squares: fit.ramp(a, from, until, b) });
     }
   }
+  ramps.sort((one, other) => one.squares - other.squares);
+  const [best] = ramps;
   const step = fit.squares(a, cut) + fit.squares(cut, b);
-  const best = ramps.reduce((one, other) => (other.squares < one.squares ? other : one), {
-    from: cut,
-    until: cut,
-    squares: step - SLOPE * unit,
-  });
-  if (best.until === cut) return undefined;
-  const near = ramps.filter(({ squares }) => squares <= best.squares + EXCLUDED * noise);
+  if (best === undefined || best.squares >= step - price) return undefined;
+  const near = ramps.filter(({ squares }) => squares <= best.squares + excluded);
   const begins = near.map(({ from }) => from);
-  const place = (of: number) => index[of]!;
-  const [first, last] = [Math.min(...begins), Math.max(...begins)];
-  return [place(best.from), place(best.until), place(first), place(last)];
+  return [best.from, best.until, Math.min(...begins), Math.max(...begins)];
 }

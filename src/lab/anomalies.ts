@@ -1,14 +1,14 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { anomalies, recoveryOf, type AnomaliesFinding } from "../change/anomalies.js";
+import { endText, findAnomalies, recoveryOf, type AnomaliesFinding } from "../change/anomalies.js";
 import { weekBefore } from "../change/compare.js";
 import { explain, type Explanation } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
 import { readFlows } from "../change/flows.js";
 import type { FreshnessRow } from "../change/funnel.js";
-import { UNSURE, type Recovery } from "../change/forecast.js";
-import { percent, signedPercent } from "../change/words.js";
+import { UNSURE } from "../change/forecast.js";
+import { percent } from "../change/words.js";
 import type { Measurements } from "../measurements/measurements.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
@@ -57,9 +57,10 @@ interface AlarmRow {
   readonly software_name?: string | null;
 }
 
-/** The alarms of the whole, or of each program. */
+/** The alarms of the whole, or of each program; of the whole also whether it fell slowly. */
 interface Looked {
   readonly found: AnomaliesFinding;
+  readonly slow: string;
   readonly alarms: readonly AlarmRow[];
 }
 
@@ -97,8 +98,8 @@ export async function flowAnomalies(
   };
   const counts = (asked: object) => measurements.counts({ ...hourly, ...asked });
   const look = async (group: object): Promise<Looked> => {
-    const found = await anomalies(counts({ ...group, where }), judging);
-    return { found, alarms: (found.result as Result<object>).rows() as AlarmRow[] };
+    const { finding: found, slow } = await findAnomalies(counts({ ...group, where }), judging);
+    return { found, slow, alarms: (found.result as Result<object>).rows() as AlarmRow[] };
   };
   const whole = await look({});
   const programs = await optional(() => look({ by: "software_name", top: PROGRAMS }));
@@ -141,6 +142,7 @@ export async function flowAnomalies(
   const texts = [
     head.verdict,
     ...others.map(({ found }) => found.sentence),
+    ...(shown !== undefined && whole.slow !== "" ? [whole.slow] : []),
     ...(why?.found ? [why.sentence] : []),
     fresh.sentence,
   ];
@@ -163,12 +165,13 @@ export async function flowAnomalies(
     if (silence !== undefined) return { state: "silent", verdict: silence };
     if (shown !== undefined) return afterDrop(shown);
     const { least } = whole.found;
+    const slow = whole.slow && ` ${whole.slow}`;
     if (judged.length === 0 || least === null) {
-      return { state: "unknown", verdict: "Can't tell whether measurements dropped." };
+      return { state: "unknown", verdict: `Can't tell whether measurements dropped.${slow}` };
     }
     const part = programs?.found.least ?? null;
     const smaller = part === null ? "" : `, or ${percent(part)} fewer of a usual program,`;
-    const verdict = `No sudden drop of measurements seen; two hours with ${percent(least)} fewer${smaller} would have shown.`;
+    const verdict = `No sudden drop of measurements seen; two hours with ${percent(least)} fewer${smaller} would have shown.${slow}`;
     return { state: "usual", verdict };
   }
 
@@ -179,20 +182,20 @@ export async function flowAnomalies(
     const all = looked.flatMap(({ alarms }) => alarms);
     const from = Math.min(...all.map(({ t }) => Number(t)));
     const to = Math.max(...all.map(({ until }) => Number(until)));
-    const parts = new Map<string, { where: Where | undefined; isNamed: boolean }>();
+    const asked = new Map<string, { where: Where | undefined; isNamed: boolean }>();
     for (const row of all) {
       const isNamed = row.software_name === largest.software_name;
-      parts.set(`measurements${ofName(row)}`, { where: partOf(row.software_name), isNamed });
+      asked.set(`measurements${ofName(row)}`, { where: partOf(row.software_name), isNamed });
     }
     for (const { text, where, change } of why?.found ? why.causes : []) {
       if (change >= 0 || Object.keys(where).length === 0) continue;
       // Users go from version to version: what one held before doesn't say what it should hold.
       const { software_version: version, ...rest } = where;
       if (version !== undefined && Object.keys(rest).length === 0) continue;
-      parts.set(text, { where: { ...partWhere, ...(rest as Where) }, isNamed: true });
+      asked.set(text, { where: { ...partWhere, ...(rest as Where) }, isNamed: true });
     }
     const judgements = await Promise.all(
-      [...parts].map(async ([label, { where: own, isNamed }]) => {
+      [...asked].map(async ([label, { where: own, isNamed }]) => {
         const ask = () => readFlows(counts({ where: own }), undefined, ACTION);
         const flows = own && (await optional(ask));
         if (!flows?.series[0]) return { label, isNamed, ...UNSURE };
@@ -202,29 +205,19 @@ export async function flowAnomalies(
         return { label, isNamed, ...recoveryOf(flows, values, drop) };
       }),
     );
-    const when = formatRange(between(largest.t, largest.until, { timeZone }));
-    const below = judgements.find(({ state }) => state === "below");
-    if (below !== undefined) {
-      return { state: "dropping", verdict: `The drop goes on: ${below.label} ${latest(below)}.` };
-    }
-    // A program whose alarm isn't the one shown may have too few rows to judge its end.
     const named = judgements.filter(({ isNamed }) => isNamed);
-    const unsure = named.find(({ state }) => state === "unsure");
-    if (unsure !== undefined) {
-      const change = unsure.change === null ? "" : ` (${latest(unsure)})`;
-      const verdict = `There was a drop ${when}; it is not clear yet whether ${unsure.label} recovered${change}.`;
-      return { state: "unsure", verdict };
-    }
-    const parted = named.length === 1 ? "" : ", and so is each part named below";
-    const [low, high] = named[0]!.usual.map(signedPercent);
-    const verdict = `There was a drop ${when}, and it is over: ${named[0]!.label} are back as expected (${latest(named[0]!)}; ${low} to ${high} is usual)${parted}.`;
-    return { state: "recovered", verdict };
+    // A program whose alarm isn't the one shown may have too few rows to judge its end.
+    const deciding =
+      judgements.find(({ state }) => state === "below") ??
+      named.find(({ state }) => state === "unsure") ??
+      named[0]!;
+    const state = ({ below: "dropping", unsure: "unsure", recovered: "recovered" } as const)[
+      deciding.state
+    ];
+    const when = ` of ${formatRange(between(largest.t, largest.until, { timeZone }))}`;
+    const parts = state === "recovered" && named.length > 1 ? " So is each part named below." : "";
+    return { state, verdict: `${endText(deciding.label, deciding, "hour", when)}${parts}` };
   }
-}
-
-/** `−47 % in the last 3 hours` */
-function latest({ change, buckets }: Pick<Recovery, "change" | "buckets">): string {
-  return `${signedPercent(change ?? 0)} in the last ${buckets === 1 ? "hour" : counted(buckets, "hour")}`;
 }
 
 /** A sentence where all programs that log often enough to be judged have fallen silent. */

@@ -16,7 +16,7 @@ describe("anomalies", () => {
     const found = await anomalies(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
-      /^Measurements dropped to [\d,]+ instead of about [\d,]+ \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\. It is over: [+−][\d.]+ % in the last 12 hours, −[\d.]+ % to \+[\d.]+ % is usual\.$/,
+      /^Measurements dropped to [\d,]+ instead of about [\d,]+ \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\. The drop is over: measurements [+−][\d.]+ % in the last 12 hours, −[\d.]+ % to \+[\d.]+ % is usual\.$/,
     );
     const [row] = found.result.rows();
     expect(row).toMatchObject({ kind: "drop", t: new Date(START + 1320 * HOUR) });
@@ -45,7 +45,7 @@ describe("anomalies", () => {
     const blind = await anomalies(hourlyResult({ "": few }), since);
     expect(blind).toMatchObject({ found: false, least: null });
     expect(blind.sentence).toMatch(
-      /^Can't tell whether Measurements dropped for two hours, because with so few .* 36 hours, .*: ask with a coarser every\.$/,
+      /^Can't tell whether Measurements dropped for two hours, because with so few .*: ask with a coarser every\. Longer drops weren't looked for in 36 hours, /,
     );
     const both = await anomalies(hourlyResult({ IT: few, US: clean }), since);
     expect(both.least).not.toBeNull();
@@ -58,7 +58,7 @@ describe("anomalies", () => {
     const asked = async (values: readonly number[], span: string) =>
       (await anomalies(hourlyResult({ "": values }), { since: span })).sentence;
     const on = scaled(clean, 1296, WEEKS_8, 0.4);
-    const goesOn = / It goes on: −\d\d % in the last (\d+ hours|hour)\./;
+    const goesOn = / The drop goes on: measurements −\d\d % in the last (\d+ hours|hour)\.$/;
     expect(await asked(on, "3 days")).toMatch(goesOn);
     expect(
       await asked(scaled(scaled(clean, 1290, 1332, 0.1), 1332, WEEKS_8, 0.5), "3 days"),
@@ -78,7 +78,8 @@ describe("anomalies", () => {
     const { sentence } = await anomalies(
       hourlyResult({ "": days }, { every: "day", step: 24 * HOUR }),
     );
-    const [, change = "none"] = / It is over: (\S+) % in the last \d+ days/.exec(sentence) ?? [];
+    const [, change = "none"] =
+      / The drop is over: measurements (\S+) % in the last \d+ days/.exec(sentence) ?? [];
     expect(Math.abs(Number(change.replace("−", "-"))), sentence).toBeLessThan(8);
   });
 
@@ -104,7 +105,7 @@ describe("anomalies", () => {
     const slow = clean.map((n, at) => Math.round(n * (at < 840 ? 1 : 1 - (at - 840) / 1008)));
     const found = await anomalies(hourlyResult({ "": slow }), { since: "24 hours" });
     expect(found.sentence).toMatch(
-      /(But the week to 2026-03-02 held [34]\d % less than the one \d weeks before|It goes on)/,
+      /(But the week to 2026-03-02 held [34]\d % less than the one \d weeks before|The drop goes on)/,
     );
   });
 
@@ -190,7 +191,7 @@ describe("anomalies", () => {
     const short = await anomalies(hourlyResult({ "": clean.slice(0, 500) }));
     expect(short).toMatchObject({ kind: "anomalies", found: false });
     expect(short.sentence).toMatch(
-      /^Can't tell whether Measurements dropped, because the first 672 hours are learned from and the answer has 500/,
+      /^Can't tell whether Measurements dropped, because the first 672 hours with rows are learned from and the answer has 500/,
     );
     const odd = hourlyResult({ "": clean }, { every: "5 hours", step: 5 * HOUR });
     expect((await anomalies(odd)).sentence).toMatch(
@@ -203,6 +204,20 @@ describe("anomalies", () => {
     expect((await anomalies(hourlyResult({ "": clean }).filter(() => false))).sentence).toMatch(
       /no row/,
     );
+  });
+
+  it("doesn't judge three days of history, nor calls hours with few rows quiet", async () => {
+    const { poisson } = seeded(9);
+    const late = clean.map((n, at) => (at < WEEKS_8 - 72 ? 0 : at < WEEKS_8 - 10 ? n : n * 0.2));
+    const short = await anomalies(hourlyResult({ "": late }), since);
+    expect(short).toMatchObject({ found: false, least: null });
+    expect(short.sentence).toMatch(
+      /because the first 672 hours with rows are learned from and the answer has 72 complete ones/,
+    );
+    const few = clean.map((_, at) => (at < WEEKS_8 - 100 ? poisson(2) : 0));
+    const { sentence } = await anomalies(hourlyResult({ "": few }), since);
+    expect(sentence).toMatch(/But the week to .* held [56]\d % less than the one \d weeks before/);
+    expect(sentence).not.toMatch(/No sudden drop|is over:/);
   });
 
   it("refuses what isn't a flow", async () => {

@@ -154,7 +154,7 @@ test("changePoints gives an outage from its beginning, nothing as nothing, and w
   expect(finding.sentence).toMatch(/^Measurements by hour fell at .* to 0 \(−100 %;/);
   const quiet = await changePoints(answer({ all: counts(8, 200, 300) }));
   expect(quiet.sentence).toMatch(
-    / A step of [\d.]+ % or more for a quarter of them would have been noticed in 9 of 10 cases\.$/,
+    / A step of [\d.]+ % or more for a quarter of them, or a slow fall by [\d.]+ % over the last quarter or longer, would have been noticed in 9 of 10 cases\.$/,
   );
   const grown = Array.from({ length: 84 }, (_, i) => poisson(2_000 + 12 * i));
   expect((await changePoints(answer({ all: grown }))).sentence).toMatch(
@@ -191,4 +191,35 @@ test("changePoints says what is wrong with what was asked", async () => {
   const timeless = new Result(asked.table, { ...asked.origin, columns });
   await expect(changePoints(timeless)).rejects.toThrow('Ask with every: "hour"');
   await expect(changePoints([] as never)).rejects.toThrow("Pass one with buckets of time");
+});
+
+test("changePoints notices slow falls of the size that it states", async () => {
+  let [seen, all] = [0, 0];
+  for (const every of ["day", "hour"] as const) {
+    for (let seed = 0; seed < 24; seed++) {
+      const { values } = seededCounts(seed, every, 0);
+      const { found, sentence } = await changePoints(asResult({ every, values }));
+      const [, stated] = / slow fall by ([\d.]+) % /.exec(sentence) ?? [];
+      if (found || stated === undefined) continue;
+      const part = [0.25, 0.5, 1][seed % 3]! * values.length;
+      const left = (i: number) => Math.max(0, i + 1 - (values.length - part)) / part;
+      const fallen = values.map((n, i) => Math.round(n * (1 - (Number(stated) / 100) * left(i))));
+      const finding = await changePoints(asResult({ every, values: fallen }));
+      seen += Number(finding.found || finding.sentence.includes("line through them falls"));
+      all += 1;
+    }
+  }
+  expect(all).toBeGreaterThan(20);
+  expect(seen / all).toBeGreaterThanOrEqual(0.9);
+});
+
+test("changePoints says that a weekend looks like a change in less than two weeks", async () => {
+  const { poisson } = seeded(4);
+  const level = (i: number) => (Math.floor(i / 24) % 7 > 4 ? 300 : 400);
+  const weeks = async (count: number) =>
+    changePoints(answer({ all: Array.from({ length: 168 * count }, (_, i) => poisson(level(i))) }));
+  expect((await weeks(1)).sentence).toMatch(
+    / With less than 2 weeks a weekend looks like a change\.$/,
+  );
+  expect((await weeks(2)).found).toBe(false);
 });
