@@ -74,7 +74,7 @@ interface Score {
 function scoreSeries(series: Series, rate: number): Score {
   const options = { rate, gap: GAP, counts: true, floor: 1 };
   const alarmed = (values: readonly (number | null)[]) =>
-    watchFlow(values, SEASON, options).alarmed;
+    watchFlow(values, SEASON, options).map((bucket) => bucket.alarmed);
   const clean = alarmed(series.values);
   let [alarms, hours, last] = [0, 0, -Infinity];
   for (let at = series.warmup; at < clean.length; at++) {

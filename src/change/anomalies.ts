@@ -81,7 +81,7 @@ interface Alarm {
 /** A series, what was read of it, and the first bucket that isn't learned from. */
 interface Judged {
   readonly series: FlowSeries;
-  readonly watched: Watched;
+  readonly watched: readonly Watched[];
   readonly first: number;
   /** Whether it came back after an alarm. */
   readonly after: (alarm: Pick<Alarm, "from" | "to">) => Recovery;
@@ -152,7 +152,7 @@ export async function findAnomalies(
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
   // Counts scatter as a Poisson process does at least, and of them 1 is added before the logarithm.
   const isCount = known.every(Number.isInteger);
-  const learned = series.flatMap(({ values }) => values.slice(0, span.learned));
+  const learned = series.flatMap(({ values }) => values.slice(0, span.from));
   const usual = median(learned.filter((value): value is number => (value ?? 0) > 0)) || 1;
   const model = {
     rate: rate / series.length,
@@ -162,21 +162,18 @@ export async function findAnomalies(
   };
   const clock = clockOf(flows);
   const judged = series.map((each): Judged => {
-    // Hours before the first row aren't hours without measurements.
     const began = beginning(each);
     const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
     const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
     const after: Judged["after"] = (alarm) => recoveryOf(flows, values, alarm);
-    const { usual, next, limit, least, alarmed } = watchFlow(clock.read(values), season, model);
-    const back = <Value>(of: readonly Value[]) => values.map((_, at) => of[clock.places[at]!]!);
-    const expected = { usual: back(usual), next: back(next) };
-    const watched = { ...expected, limit: back(limit), least: back(least), alarmed: back(alarmed) };
+    const local = watchFlow(clock.read(values), season, model);
+    const watched = values.map((_, at) => local[clock.places[at]!]!);
     return { series: each, watched, first: began + span.learned, after };
   });
   const alarms = judged.flatMap((each) => alarmsOf(flows, each, gap, span));
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
   const leasts = judged.map(({ watched, first }) =>
-    median(watched.least.slice(Math.max(span.from, first))),
+    median(watched.slice(Math.max(span.from, first)).map(({ least }) => least)),
   );
   const sentence = sentenceOf(flows, alarms, judged, span, leasts, rate);
   const finding = findingOf(flows, alarms, judged, span, sentence, leasts);
@@ -229,7 +226,7 @@ function seasonOf(length: number): Season | undefined {
 }
 
 function spanOf(
-  { buckets, result, range }: Flows,
+  { buckets, result, range, series }: Flows,
   season: Season | undefined,
   { since, lag = "0 seconds" }: AnomaliesOptions,
 ): Span {
@@ -242,7 +239,8 @@ function spanOf(
       : since && readInstant(since, range.timeZone, "since of anomalies");
   const at = start === undefined ? 0 : buckets.findIndex(({ end }) => end > start);
   const learned = season ? learning(season) : 0;
-  const from = Math.max(learned, at < 0 ? buckets.length : at);
+  // Hours before the first row aren't hours without measurements.
+  const from = Math.max(learned + Math.min(...series.map(beginning)), at < 0 ? buckets.length : at);
   return { from, to, learned };
 }
 
@@ -274,7 +272,7 @@ function alarmsOf(
   const { values } = series;
   const all: { from: number; to: number }[] = [];
   for (let at = first; at < end; at++) {
-    if (!watched.alarmed[at]) continue;
+    if (!watched[at]!.alarmed) continue;
     const open = all.at(-1);
     if (open !== undefined && at - open.to < gap) open.to = at + 1;
     else all.push({ from: at, to: at + 1 });
@@ -284,6 +282,7 @@ function alarmsOf(
   const events = [...(earlier ? [earlier] : []), ...all.filter(({ to }) => to > start)];
   const sum = (some: readonly (number | null)[], from: number, to: number) =>
     some.slice(from, to).reduce<number>((all, value) => all + (value ?? 0), 0);
+  const [usual, next] = [watched.map((each) => each.usual), watched.map((each) => each.next)];
   const isEmpty = (from: number, to: number) =>
     flows.series.every(({ values }) => sum(values, from, to) === 0);
   return events.map(({ from, to: until }): Alarm => {
@@ -291,13 +290,13 @@ function alarmsOf(
     // The hour after a drop is alarmed with the one before it, though it is nearer to what was
     // expected of it than to the loss.
     while (to - from > 1) {
-      const lost = sum(values, from, to - 1) / sum(watched.usual, from, to - 1);
-      if ((values[to - 1] ?? 0) / watched.usual[to - 1]! <= (1 + lost) / 2) break;
+      const lost = sum(values, from, to - 1) / sum(usual, from, to - 1);
+      if ((values[to - 1] ?? 0) / usual[to - 1]! <= (1 + lost) / 2) break;
       to--;
     }
     const known = values.slice(from, to).filter((value) => value !== null).length;
     const per = flows.measure.additive ? 1 : Math.max(1, known);
-    const expected = Math.max(sum(watched.usual, from, to), sum(watched.next, from, to)) / per;
+    const expected = Math.max(sum(usual, from, to), sum(next, from, to)) / per;
     const observed = sum(values, from, to) / per;
     const none = isEmpty(to, end) ? "silence" : "gap";
     const kind = observed > 0 ? "drop" : isEmpty(from, to) ? none : "stop";
@@ -446,7 +445,11 @@ function findingOf(
       const state = at < first ? "learning" : at >= span.to ? "incomplete" : known;
       const bucket = { ...group, [time.name]: start, [measure.name]: values[at] ?? null, state };
       if (state === "learning") return bucket;
-      return { ...bucket, expected: watched!.next[at] ?? null, limit: watched!.limit[at] ?? null };
+      return {
+        ...bucket,
+        expected: watched![at]?.next ?? null,
+        limit: watched![at]?.limit ?? null,
+      };
     });
   });
   const kinds = [...new Set(alarms.map(({ kind }) => kind))];

@@ -9,7 +9,7 @@ import { bucketNoun, usualLength } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
-import type { Finding } from "./finding.js";
+import { changeColumns, type Finding } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Change, type Segmented } from "./segments.js";
@@ -173,13 +173,15 @@ function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]
     ...["size_low", "size_high", "earliest", "latest", "p"],
   ];
   const table = foundTable(flows.result.table, names, rows);
-  const meaning = (name: string, words: string, unit = measure.unit): MeasureColumn => ({
-    name,
-    label: `${measure.label}, ${words}`,
-    unit,
-    additive: false,
-    missing: "gap",
-  });
+  const [size, ...others] = changeColumns([
+    ["size", `${measure.label}, change`, measure.unit],
+    ["before", `${measure.label}, before`, measure.unit],
+    ["after", `${measure.label}, after`, measure.unit],
+    ["relative", `${measure.label}, relative change`, "share"],
+    ["size_low", `${measure.label}, change, low`, measure.unit],
+    ["size_high", `${measure.label}, change, high`, measure.unit],
+    ["p", "Probability by chance", "probability"],
+  ]);
   const columns = {
     ...(time && { time: { name: "t", every: time.every, incomplete: [] } }),
     dimensions: dimensions.map((dimension) => ({
@@ -188,15 +190,7 @@ function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]
         found.some(({ series }) => series.group[dimension.name] === value),
       ),
     })),
-    measures: [
-      { ...meaning("size", "change"), main: true as const },
-      meaning("before", "before"),
-      meaning("after", "after"),
-      meaning("relative", "relative change", "share"),
-      meaning("size_low", "change, low"),
-      meaning("size_high", "change, high"),
-      { ...meaning("p", "", "probability"), label: "Probability by chance" },
-    ],
+    measures: [{ ...size!, main: true as const }, ...others],
     kinds: { until: "time", earliest: "time", latest: "time" } as const,
   };
   return input.with(table, { columns, notes: [...new Set([...input.origin.notes, ...notes])] });

@@ -18,16 +18,16 @@ export interface Season {
   readonly week: number;
 }
 
-/** What is known of each bucket of a series before and after its value. */
+/** What is known of a bucket before its value, and whether that is an alarm. */
 export interface Watched {
   /** Expected by past weeks at the level of the last one, and with the latest buckets followed. */
-  readonly usual: number[];
-  readonly next: number[];
+  readonly usual: number;
+  readonly next: number;
   /** Below it a single bucket is an alarm. */
-  readonly limit: number[];
+  readonly limit: number;
   /** The smallest drop, as a share, that this bucket and the one before show in 99 of 100 cases; above 1: none. */
-  readonly least: number[];
-  readonly alarmed: boolean[];
+  readonly least: number;
+  readonly alarmed: boolean;
 }
 
 const WEEKS = 8;
@@ -75,22 +75,26 @@ export function watchFlow(
   values: readonly (number | null)[],
   season: Season,
   { rate, gap, counts, floor }: { rate: number; gap: number; counts: boolean; floor: number },
-): Watched {
+): Watched[] {
   const { day, week } = season;
   const logs = values.map((value) => (value === null ? NaN : Math.log(value + floor)));
   const usual = usualValues(logs, season);
   const residual = logs.map((log, at) => clip(log - usual[at]!, MOST_RESIDUAL));
-  const meanOf = runningMeans(residual);
   const at0 = (at: number) => residual[at] || 0;
   const value = (log: number) => Math.max(0, Math.exp(log) - floor);
   const follow = new Regression();
   const hours = new Float64Array(24).fill(NaN);
   const scores: (number | null)[] = [];
+  const means = [0, 0, 0];
   let [variance, learnt, level] = [0.05, 0, 0];
   let before = { error: NaN, variance: NaN };
   const buckets = logs.map((log, at) => {
-    const day0 = Math.max(day, 7);
-    const latest = [at0(at - 1), meanOf(at, 4), meanOf(at, day0), at0(at - day), meanOf(at, week)];
+    // Means of the residuals, each with the weight of so many buckets.
+    [4, Math.max(day, 7), week].forEach((length, i) => {
+      if (isKnown(residual[at - 1])) means[i]! += (at0(at - 1) - means[i]!) / Math.min(at, length);
+    });
+    const [few, daily, weekly] = means as [number, number, number];
+    const latest = [at0(at - 1), few, daily, at0(at - day), weekly];
     const weights = at > week + day ? follow.weights : START;
     const next = latest.reduce((sum, each, i) => sum + each * weights[i]!, usual[at]!);
     const hour = Math.floor(((at % day) * 24) / day);
@@ -130,15 +134,13 @@ export function watchFlow(
     return { usual: usual[at]! + level, next, spread: Math.sqrt(all), both };
   });
   const limits = thresholds(scores, season, rate / (4 * week), gap);
-  return {
-    usual: buckets.map(({ usual }) => value(usual)),
-    next: buckets.map(({ next }) => value(next)),
-    limit: buckets.map(({ next, spread }, at) => value(next - (limits[at]! + ALONE) * spread)),
-    least: buckets.map(({ next, spread, both }, at) =>
-      leastDrop(value(next), spread * both, limits[at]!, floor),
-    ),
-    alarmed: scores.map((score, at) => at >= learning(season) && (score ?? 0) > limits[at]!),
-  };
+  return buckets.map(({ usual, next, spread, both }, at) => ({
+    usual: value(usual),
+    next: value(next),
+    limit: value(next - (limits[at]! + ALONE) * spread),
+    least: leastDrop(value(next), spread * both, limits[at]!, floor),
+    alarmed: at >= learning(season) && (scores[at] ?? 0) > limits[at]!,
+  }));
 }
 
 /** The usual value of each bucket by those before it: that of its time of day, and how its hour of the week differs. */
@@ -173,19 +175,6 @@ function usualValues(logs: readonly number[], { day, week }: Season): number[] {
 const isKnown = (value: number | undefined) => value !== undefined && !Number.isNaN(value);
 
 const clip = (value: number, most: number) => Math.max(-most, Math.min(most, value));
-
-/** The mean of the known values of so many before a place; 0 without any. */
-function runningMeans(values: readonly number[]): (at: number, count: number) => number {
-  const [sums, known] = [[0], [0]];
-  values.forEach((value, at) => {
-    sums.push(sums[at]! + (value || 0));
-    known.push(known[at]! + Number(isKnown(value)));
-  });
-  return (at, count) => {
-    const from = Math.max(0, at - count);
-    return (sums[at]! - sums[from]!) / Math.max(1, known[at]! - known[from]!);
-  };
-}
 
 /** The mean of the middle half. */
 function middleHalf(values: readonly number[]): number {
