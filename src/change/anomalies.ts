@@ -346,8 +346,10 @@ function sentenceOf(
     return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance: ask with a coarser every. Longer drops weren't looked for in ${hours}.${tail}`;
   }
   const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
+  const shows = percent(median(seeing));
+  const noticed = shows === "100 %" ? "A complete stop" : `A drop of ${shows} or more`;
   const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
-  return `No sudden drop of ${measure.label}${groups} in ${hours}. A drop of ${percent(median(seeing))} or more over two ${noun} would have been noticed${where}${unseen}; ${stated}${tail}`;
+  return `No sudden drop of ${measure.label}${groups} in ${hours}. ${noticed} over two ${noun} would have been noticed${where}${unseen}; ${stated}${tail}`;
 }
 
 /** A fall over weeks, which becomes usual: the last week against the first that is judged, or one four weeks before. */
@@ -405,7 +407,10 @@ export function endText(
 ): string {
   const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
   const span = buckets === 1 ? one : counted(buckets, one, more);
-  const latest = change === null ? label : `${label} ${signedPercent(change)} in the last ${span}`;
+  const latest =
+    change === null
+      ? `too little is known of ${label} before it`
+      : `${label} ${signedPercent(change)} in the last ${span}`;
   const [low, high] = usual.map(signedPercent);
   switch (state) {
     case "below":
