@@ -1,6 +1,12 @@
 import type { Point } from "./draw-rows.js";
-import { specRow, splitEdges, standingAlone, type ChartKind, type Frame } from "./frame.js";
-import { formatInstantIso } from "../render/label.js";
+import {
+  bucketRow,
+  specRow,
+  splitEdges,
+  standingAlone,
+  type ChartKind,
+  type Frame,
+} from "./frame.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { shares, stacked, stackOrder, stepEnds, stepPoints } from "./stack.js";
 
@@ -12,7 +18,7 @@ export const AREA: ChartKind = {
   faded: "faded",
   sized: true,
   categories: false,
-  end: (drawing, timeZone) => [...(stepEnds(drawing, timeZone)?.values() ?? [])].at(-1),
+  ends: stepEnds,
   arrange: (drawing, { stack }) => (stack === "normalize" ? shares(drawing) : drawing),
   layers,
   hover: stepUnderPointer,
@@ -23,7 +29,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const { theme, x, y, color, tooltip, width } = frame;
   const drawing = stacked(frame.drawing);
   const { whole, before, after } = splitEdges(drawing);
-  const steps = stepEnds(drawing, frame.timeZone);
+  const { ends: steps } = frame;
   const several = drawing.series.length > 1;
   const { rank, order } = stackOrder(drawing);
   // Lines between areas would hide one that has a step every few pixels.
@@ -73,17 +79,11 @@ function layers(frame: Frame): VegaLiteSpec[] {
 
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
 function stepUnderPointer(frame: Frame): VegaLiteSpec | undefined {
+  if (frame.ends === undefined) return undefined;
   const drawing = stacked(frame.drawing);
-  const steps = stepEnds(drawing, frame.timeZone);
-  if (steps === undefined) return undefined;
   const { rank, order } = stackOrder(drawing);
-  const rows = drawing.points.map((point) => ({
-    ...specRow(point, frame),
-    ...rank(point),
-    end: formatInstantIso(steps.get(Number(point.x)) ?? Number(point.x)),
-  }));
   return {
-    ...frame.data(rows),
+    ...frame.data(drawing.points.map((point) => ({ ...bucketRow(point, frame), ...rank(point) }))),
     mark: { type: "bar", orient: "vertical", opacity: 0 },
     encoding: {
       x: frame.x,

@@ -228,16 +228,12 @@ export function horizontalChannels(
 ): { x: VegaLiteSpec; y: VegaLiteSpec } {
   const { title: measured, labelExpr } = y.axis as VegaLiteSpec;
   const plain = { domain: false, ticks: false };
-  const lines = names.map(nameLines);
-  const most = Math.max(1, ...lines.map(({ length }) => length));
-  // Vega draws the first line in the middle: shorter names get as many, those around them empty.
-  const centred = lines.map((own) => [
-    ...Array<string>(Math.floor((most - own.length) / 2)).fill(" "),
-    ...own,
-  ]);
-  const several = most > 1 && {
-    labelExpr: `(${JSON.stringify(Object.fromEntries(names.map((name, at) => [name, centred[at]])))})[datum.value]`,
-    labelOffset: ((1 - most) * NAME_LINE) / 2,
+  const lines = Object.fromEntries(names.map((name) => [name, nameLines(name)]));
+  const own = `(${JSON.stringify(lines)})[datum.value]`;
+  // Vega draws the first line in the middle of the bar.
+  const several = Object.values(lines).some(({ length }) => length > 1) && {
+    labelExpr: own,
+    labelOffset: { expr: `(1 - length(${own})) * ${NAME_LINE / 2}` },
   };
   return {
     x: {

@@ -3,11 +3,10 @@ import { textOf } from "../base/text.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { categoryLabels, NAME_LINE, nameLines } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { intervalLayer, specRow, type ChartKind, type Frame } from "./frame.js";
-import { formatInstantIso } from "../render/label.js";
+import { bucketRow, intervalLayer, type ChartKind, type Frame } from "./frame.js";
 import type { DrawOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
-import { bucketEnds, lastEnd, shares, stacked, stackOrder } from "./stack.js";
+import { bucketEnds, shares, stacked, stackOrder } from "./stack.js";
 
 const MOST_CATEGORIES = 60;
 /** How many times as long as the longest other bar that of the rest may be. */
@@ -24,7 +23,7 @@ export const BAR: ChartKind = {
   faded: "faded",
   sized: true,
   categories: true,
-  end: lastEnd,
+  ends: (drawing, timeZone) => bucketEnds(drawing, timeZone),
   order: inOrder,
   arrange: (given, options) => {
     const drawing = withoutRest(given, options);
@@ -130,7 +129,7 @@ function check({ drawing, options }: Frame, beside: boolean): void {
 
 function layers(given: Frame): VegaLiteSpec[] {
   const frame = given.options.text === undefined ? given : withRoom(given, given.options.text);
-  const { fields, theme, width, x, y, color, tooltip, timeZone, options, horizontal } = frame;
+  const { ends, fields, theme, width, x, y, color, tooltip, options, horizontal } = frame;
   const { roles, series, xs, incomplete, restX, ends: extents } = frame.drawing;
   const several = series.length > 1;
   const beside = isBeside(frame.drawing, options);
@@ -138,21 +137,13 @@ function layers(given: Frame): VegaLiteSpec[] {
   const isCategory = roles.xKind === "category";
   const drawing = beside ? frame.drawing : stacked(frame.drawing);
   const { rank, order } = stackOrder(drawing);
-  const ends = isCategory ? undefined : bucketEnds(drawing, timeZone);
   const rest = series.length === 0 ? restX : undefined;
-  const instant = (at: number) => (roles.xKind === "time" ? formatInstantIso(at) : at);
-  const row = (point: Point): VegaLiteSpec => {
-    const from = Number(point.x);
-    const end = ends?.get(from) ?? from;
-    return {
-      ...specRow(point, frame),
-      ...(ends && { end: instant(end) }),
-      ...(ends && extents && { middle: instant((from + end) / 2) }),
-      ...rank(point),
-      ...(incomplete.has(point.x) && { incomplete: true }),
-      ...(point.x === rest && { other: true }),
-    };
-  };
+  const row = (point: Point): VegaLiteSpec => ({
+    ...bucketRow(point, frame),
+    ...rank(point),
+    ...(incomplete.has(point.x) && { incomplete: true }),
+    ...(point.x === rest && { other: true }),
+  });
   const drawn = drawing.points.filter((point) => point.y !== null);
   const fell = !several && drawn.some((point) => Number(point.y) < 0);
   const names = isCategory && series.length === 0 ? Object.entries(options.colors ?? {}) : [];

@@ -5,7 +5,7 @@ import type { Result } from "../result/result.js";
 import { compiledForScreen, fluidSpec, needsVega } from "../render/fluid.js";
 import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
-import { chartPage } from "../render/page/page.js";
+import { chartPage } from "../render/page/figures.js";
 import { pngPicture, pngSize } from "../render/png.js";
 import { layOut, svgWidth, titleText } from "../render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";

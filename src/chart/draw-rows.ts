@@ -2,11 +2,10 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { counted, grouped, textOf } from "../base/text.js";
 import { reduceLineChart } from "../downsample/reduce-line-chart.js";
-import { seriesCodes } from "../downsample/series.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
-import { rowsByKey } from "../result/arquero-table.js";
+import { rowKeys, rowsByKey } from "../result/arquero-table.js";
 import type { Bucket } from "../time/bucket.js";
 import { formatInstantIso, label } from "../render/label.js";
 import { coarserBuckets } from "./coarser.js";
@@ -237,25 +236,20 @@ function sharedPlaces(
 ): string[] {
   const points = kind.name === "dot";
   const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
-  const coded = columns.map((name) => seriesCodes(result.table, name));
   const [xs, ys] = [result.column(x), result.column(y)];
-  const counts = new Map<number, number>();
-  // Of the codes of all columns one number; rows without a value hide nothing.
-  const places = Array.from(xs, (value, row) => {
-    if (Number.isNaN(toNumber(ys[row])) || place(value, xKind) === undefined) return -1;
-    const at = coded.reduce((all, { codes, keys }) => all * keys.length + (codes[row] ?? 0), 0);
-    counts.set(at, (counts.get(at) ?? 0) + 1);
-    return at;
-  });
-  const shared = [...places.keys()].filter((row) => (counts.get(places[row]!) ?? 0) > 1);
+  // Rows without a value hide nothing.
+  const keys = rowKeys(result.table, columns).map((key, row) =>
+    Number.isNaN(toNumber(ys[row])) || place(xs[row], xKind) === undefined ? row : key,
+  );
+  const shared = [...rowsByKey(keys).values()].filter(({ length }) => length > 1);
   if (shared.length === 0) return [];
-  const number = `${grouped(shared.length)} rows share a place`;
+  const number = `${grouped(shared.flat().length)} rows share a place`;
   if (points) return [`${number}: points that hide each other.`];
   if (!kind.sized) {
     const same = columns.map((name) => label(name)).join(" and ");
     return [`${number}: the line runs through several values of ${label(y)} at the same ${same}.`];
   }
-  const first = xs[shared[0]!];
+  const first = xs[shared[0]![0]!];
   const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
   const same = columns.map((name) => JSON.stringify(name)).join(" and ");
   throw new ProbelabError(

@@ -76,42 +76,40 @@ function largest(
   };
 }
 
-/** How many panels stand beside each other, how large each is, and how far apart. */
-export function panelSize(
+/** Where the panels of a chart are. */
+export interface Layout {
+  readonly count: number;
+  /** How many are beside each other, and how far apart. */
+  readonly columns: number;
+  readonly apart: number;
+  /** Whether they have one vertical scale. */
+  readonly shared: boolean;
+  /** Of each, in pixels. */
+  readonly size: { readonly width: number; readonly height?: number };
+}
+
+/** How many panels are beside each other, how large each is, and how far apart. */
+export function panelLayout(
   all: Drawing,
   count: number,
   horizontal: boolean,
-  {
-    width = WIDTH,
-    height,
-    scales,
-    columns = count === 4 ? 2 : Math.min(3, Math.max(1, count)),
-  }: DrawOptions,
-): { columns: number; apart: number; width: number; height?: number } {
+  { width = WIDTH, height, scales, columns: given }: DrawOptions,
+): Layout {
+  const columns = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
+  const shared = scales !== "own";
   const names = [...categoryLabels(all).values()].map((name) => textWidth(name, NAME_SIZE));
-  const left = horizontal ? Math.min(280, Math.max(0, ...names)) : scales === "own" ? LABELS : 0;
+  const left = horizontal ? Math.min(280, Math.max(0, ...names)) : shared ? 0 : LABELS;
   const apart = Math.ceil(left) + SPACING;
-  const own = Math.floor((width - (columns - 1) * apart) / columns);
-  return {
-    columns,
-    apart,
-    width: Math.max(50, own),
-    ...(height !== undefined ? { height } : !horizontal && { height: HEIGHT }),
-  };
-}
-
-/** Where a panel is among others. */
-export interface Place {
-  readonly columns: number;
-  readonly apart: number;
-  readonly count: number;
-  readonly scales?: "shared" | "own";
+  const own = Math.max(50, Math.floor((width - (columns - 1) * apart) / columns));
+  const high = height ?? (horizontal ? undefined : HEIGHT);
+  const size = { width: own, ...(high !== undefined && { height: high }) };
+  return { count, columns, apart, shared, size };
 }
 
 /** The spec of panels beside each other, with `above` pixels of labels over each: one legend, axes labelled at the edges where they are shared. */
 export function panelsSpec(
   views: readonly { readonly name: string; readonly view: Frame; readonly layer: VegaLiteSpec[] }[],
-  { columns, apart, scales }: Place,
+  { columns, apart, shared }: Layout,
   above: number,
 ): VegaLiteSpec {
   return {
@@ -125,7 +123,7 @@ export function panelsSpec(
     columns,
     bounds: "flush",
     spacing: { row: BETWEEN + above, column: apart },
-    resolve: { scale: { x: "shared", y: scales === "own" ? "independent" : "shared" } },
+    resolve: { scale: { x: "shared", y: shared ? "shared" : "independent" } },
   };
 }
 
@@ -134,10 +132,9 @@ export function panelView(
   view: Frame,
   common: Frame,
   at: number,
-  { count, columns, scales }: Place,
+  { count, columns, shared }: Layout,
 ): Frame {
   if (view.horizontal) return view;
-  const shared = scales !== "own";
   const axis = (channel: VegaLiteSpec): VegaLiteSpec => channel.axis as VegaLiteSpec;
   const { title, labelExpr, format, tickCount } = axis(shared ? common.y : view.y);
   const first = at % columns === 0;

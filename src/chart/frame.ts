@@ -26,8 +26,8 @@ export interface ChartKind extends Kind {
   readonly title: string;
   /** The look of incomplete buckets: `dashed`. */
   readonly faded: string;
-  /** The end of its last bar along x, for a kind that is wider than its points. */
-  end?(this: void, drawing: Drawing, timeZone: string): number | undefined;
+  /** Where the bucket of each x ends, for a kind that is wider than its points. */
+  ends?(this: void, drawing: Drawing, timeZone: string): Frame["ends"];
   /** The Result that it draws in place of the one given. */
   prepare?(
     this: void,
@@ -72,6 +72,8 @@ export interface Frame {
   readonly fixed: boolean;
   readonly height: number;
   readonly domain: readonly [number, number];
+  /** Where the bucket of each x ends, of bars, cells and steps. */
+  readonly ends: ReadonlyMap<number, number> | undefined;
   /** Encoding channels. */
   readonly x: VegaLiteSpec;
   readonly y: VegaLiteSpec;
@@ -88,24 +90,23 @@ export interface Frame {
   data(this: void, rows: readonly VegaLiteSpec[]): VegaLiteSpec;
 }
 
-/**
- * The channels of a chart of a Result.
- * @param end where the last bar ends, in a chart of bars.
- * @param horizontal whether its bars are horizontal.
- */
+/** The channels of a chart of a Result. */
 export function frame(
   result: Result,
   drawing: Drawing,
+  kind: ChartKind,
   options: DrawOptions,
-  end: number | undefined,
-  horizontal = false,
 ): Frame {
   const { roles, series, xs } = drawing;
   const { range, columns } = result.origin;
   const theme = themeOf(options.theme);
-  const width = options.width ?? (roles.xKind === "category" ? categoryWidth(xs.length) : 1000);
-  const height = options.height ?? 300;
+  const size = kind.size?.(drawing, options);
+  const wide = roles.xKind === "category" ? categoryWidth(xs.length) : 1000;
+  const { width = size?.width ?? wide, height = size?.height ?? 300 } = options;
   const timeZone = zoneOf(result.origin);
+  const horizontal = kind.horizontal?.(drawing, options) ?? false;
+  const ends = kind.ends?.(drawing, timeZone);
+  const end = ends && [...ends.values()].at(-1);
   const fields = specFields(drawing);
   const names = roles.xKind === "category" ? categoryLabels(drawing) : undefined;
   const domain = xDomain(drawing, range, options.annotations ?? [], end);
@@ -140,6 +141,7 @@ export function frame(
     fixed: options.width !== undefined,
     height,
     domain,
+    ends,
     fields,
     ...(names && { names }),
     ...(horizontal
@@ -191,6 +193,17 @@ export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLi
   };
 }
 
+/** The row of a bar, a cell or a step, with the end and the middle of its bucket. */
+export function bucketRow(point: Point, frame: Frame): VegaLiteSpec {
+  const from = Number(point.x);
+  const end = frame.ends?.get(from);
+  if (end === undefined) return specRow(point, frame);
+  const [until, middle] = [end, (from + end) / 2].map((at) =>
+    frame.drawing.roles.xKind === "time" ? formatInstantIso(at) : at,
+  );
+  return { ...specRow(point, frame), end: until, middle };
+}
+
 /** The points of each series, in their order. */
 export function pointsBySeries(points: readonly Point[]): Map<number, Point[]> {
   const rows = rowsByKey(points.map(({ series }) => series));
@@ -213,20 +226,17 @@ export function splitEdges({ points, xs, incomplete }: Drawing): {
   readonly before: readonly Point[];
   readonly after: readonly Point[];
 } {
-  if (incomplete.size === 0) return { whole: points, before: [], after: [] };
-  const [first, last] = [
-    xs.findIndex((x) => !incomplete.has(x)),
-    xs.findLastIndex((x) => !incomplete.has(x)),
-  ];
-  if (first < 0) return { whole: [], before: points, after: [] };
+  const complete = xs.filter((x) => !incomplete.has(x));
+  if (complete.length === 0) return { whole: [], before: points, after: [] };
   const at = new Map(xs.map((x, index) => [x, index]));
+  const [first, last] = [at.get(complete[0]!)!, at.get(complete.at(-1)!)!];
   const within = (from: number, to: number): Point[] =>
-    from === to
-      ? []
-      : points.filter(({ x }) => Number(at.get(x)) >= from && Number(at.get(x)) <= to);
-  const end = xs.length - 1;
-  const whole = points.filter(({ x }) => Number(at.get(x)) >= first && Number(at.get(x)) <= last);
-  return { whole, before: within(0, first), after: within(last, end) };
+    points.filter(({ x }) => at.get(x)! >= from && at.get(x)! <= to);
+  return {
+    whole: within(first, last),
+    before: first === 0 ? [] : within(0, first),
+    after: last === xs.length - 1 ? [] : within(last, xs.length - 1),
+  };
 }
 
 /** The interval of each point as a line from end to end, drawn above its mark. */

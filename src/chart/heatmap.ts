@@ -3,12 +3,11 @@ import { MOST_ROWS } from "../base/limits.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { specRow, type ChartKind, type Frame } from "./frame.js";
-import { formatInstantIso } from "../render/label.js";
+import { bucketRow, type ChartKind, type Frame } from "./frame.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { list } from "./roles.js";
-import { bucketEnds, lastEnd } from "./stack.js";
+import { bucketEnds } from "./stack.js";
 import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
@@ -29,7 +28,7 @@ export const HEATMAP: ChartKind = {
   sized: true,
   categories: true,
   mostSeries: MOST_LINES,
-  end: (drawing, timeZone) => lastEnd(drawing, timeZone, "a heat map"),
+  ends: (drawing, timeZone) => bucketEnds(drawing, timeZone, "a heat map"),
   size: ({ xs, series, roles }) => ({
     height: Math.max(60, series.length * CELL.height),
     ...(roles.xKind === "category" && {
@@ -96,26 +95,13 @@ function partOfWeek({ roles, series, xs }: Drawing, { range }: Origin): string[]
 }
 
 function layers(frame: Frame): VegaLiteSpec[] {
-  const { drawing, fields, theme, timeZone, width, height, x, y, tooltip } = frame;
+  const { drawing, ends, fields, theme, width, height, x, y, tooltip } = frame;
   const { roles, series, xs, points, incomplete } = drawing;
   if (fields.series === undefined) {
     throw new ProbelabError(
       `Can't draw a heat map along ${list([roles.x])} alone: it needs two columns; ask with by: [weekday(), hourOfDay()], or pass y.`,
     );
   }
-  const ends = roles.xKind === "category" ? undefined : bucketEnds(drawing, timeZone, "a heat map");
-  const instant = (at: number) => (roles.xKind === "time" ? formatInstantIso(at) : at);
-  const cells = (some: readonly Point[]): VegaLiteSpec =>
-    frame.data(
-      some.map((point) => {
-        const from = Number(point.x);
-        const end = ends?.get(from) ?? from;
-        return {
-          ...specRow(point, frame),
-          ...(ends && { end: instant(end), middle: instant((from + end) / 2) }),
-        };
-      }),
-    );
   const close = { paddingInner: 0, paddingOuter: 0 };
   const labels = series.map(({ label }) => label);
   const upright = {
@@ -135,7 +121,9 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const zero = roles.measure?.additive === true || roles.measure?.unit === "share";
   const gap = Math.min(width / xs.length, height / series.length) > 6 ? 1 : 0;
   const layer = (some: readonly Point[], drawn: VegaLiteSpec): VegaLiteSpec[] =>
-    some.length === 0 ? [] : [{ ...cells(some), ...drawn }];
+    some.length === 0
+      ? []
+      : [{ ...frame.data(some.map((point) => bucketRow(point, frame))), ...drawn }];
   return [
     ...layer(known, {
       mark: { type: "rect", stroke: theme.background, strokeWidth: gap },

@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import { columnValues, newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
@@ -60,52 +60,54 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
   const kept = [...series, "from", "to"];
   const added = rowsByKey(rowKeys(result.table, kept)).size < result.numRows();
   const summed = added ? addedUp(result, roles, kept) : result;
-  const [from, to, counts] = ["from", "to", roles.y].map((name) => summed.column(name));
-  const ends = [...from!, ...to!].filter((end) => typeof end === "number");
+  const bins = summed.rows() as { from: Value; to: Value; [column: string]: Value }[];
+  const ends = bins.flatMap(({ from, to }) => [from, to]).filter((end) => typeof end === "number");
   const edges = [...new Set(ends)].sort((a, b) => a - b);
-  const all = counts!.map((count, row) => {
-    return { row, from: from![row], to: to![row], sum: Number(count ?? 0) };
-  });
-  const total = (some: typeof all): number => some.reduce((sum, bin) => sum + bin.sum, 0);
-  const drawn = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
-    const group = own.map((at) => all[at]!);
+  const total = (some: typeof bins): number =>
+    some.reduce((sum, bin) => sum + Number(bin[roles.y] ?? 0), 0);
+  const name = shares ? "share" : roles.y;
+  const rows = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
+    const group = own.map((at) => bins[at]!);
     const whole = shares ? total(group) || 1 : 1;
     const inside = group
-      .filter((bin) => bin.from !== null && bin.to !== null)
-      .map((bin) => ({ ...bin, x: edges.indexOf(Number(bin.from)), y: bin.sum / whole }))
-      .sort((a, b) => a.x - b.x);
+      .filter(({ from, to }) => from !== null && to !== null)
+      .map((bin) => ({
+        ...bin,
+        from: bin.from,
+        to: bin.to,
+        sum: total([bin]),
+        bin: edges.indexOf(Number(bin.from)),
+      }))
+      .sort((a, b) => a.bin - b.bin);
     // Bars begin at an edge, lines of shares run through the middles.
     const at = kind.hover === undefined ? 0 : 0.5;
-    if (!cumulative) return inside.map((bin) => ({ ...bin, x: bin.x + at }));
-    let below = total(group.filter((bin) => bin.from === null));
-    return [
-      ...inside.slice(0, 1).map((bin) => ({ ...bin, to: bin.from, y: below / whole })),
-      ...inside.map((bin) => ({ ...bin, x: bin.x + 1, y: (below += bin.sum) / whole })),
-    ].map((bin) => ({ ...bin, from: null }));
+    let below = total(group.filter(({ from }) => from === null));
+    const parts = inside.map((bin) => ({ ...bin, bin: bin.bin + at, [name]: bin.sum / whole }));
+    const sums = [
+      ...inside.slice(0, 1).map((bin) => ({ ...bin, below: bin.from, [name]: below / whole })),
+      ...inside.map((bin) => {
+        below += bin.sum;
+        return { ...bin, bin: bin.bin + 1, below: bin.to, [name]: below / whole };
+      }),
+    ];
+    return cumulative ? sums : parts;
   });
   const measured = measure?.label ?? words(roles.y);
   const what = shares ? `Share of ${lowered(measured)}` : measured;
   const how = cumulative ? `${what} below` : what;
-  const by = series.map((name) => words(name)).join(" and ");
+  const by = series.map((column) => words(column)).join(" and ");
   const title = `${how}${cumulative ? " each" : " by"} ${lowered(label)}`;
-  const [under, over] = [
-    total(all.filter((bin) => bin.from === null)),
-    total(all.filter((bin) => bin.to === null)),
-  ];
+  const under = total(bins.filter(({ from }) => from === null));
+  const over = total(bins.filter(({ to }) => to === null));
   const beyond = `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`;
-  const name = shares ? "share" : roles.y;
   const beside = cumulative ? ["below"] : ["from", "to"];
-  const column = (one: string): [string, Value[]] => {
-    const values = columnValues(summed.table, one);
-    return [one, drawn.map(({ row }) => values[row])];
-  };
-  const table = newTable(result.table, [
-    ["bin", drawn.map(({ x }) => x)],
-    ...series.map(column),
-    [name, drawn.map(({ y }) => y)],
-    ...(cumulative ? [] : [["from", drawn.map(({ from }) => from)] as [string, Value[]]]),
-    [beside.at(-1)!, drawn.map(({ to }) => to)],
-  ]);
+  const table = newTable(
+    result.table,
+    ["bin", ...series, name, ...beside].map((column) => [
+      column,
+      (rows as Record<string, Value>[]).map((row) => row[column]),
+    ]),
+  );
   const { columns, reductions } = result.origin;
   const plain = { additive: false, missing: "gap" } as const;
   const counted = shares ? "share" : (measure?.unit ?? "");

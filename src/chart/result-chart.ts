@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { cleanText } from "../base/text.js";
-import { zoneOf, type Origin } from "../result/origin.js";
+import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
 import type { Panels } from "../render/fluid.js";
@@ -13,11 +13,11 @@ import { namesWidth } from "./axes.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
-import { facetDrawings, panelSize, panelsSpec, panelView } from "./facets.js";
+import { facetDrawings, panelLayout, panelsSpec, panelView } from "./facets.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
-import { chartSeries, themeOf, usualTheme } from "./series.js";
+import { themeOf, usualTheme } from "./series.js";
 import { foldMeasures } from "./work-table.js";
 
 const NO_DATA_SIZE = 13;
@@ -69,7 +69,7 @@ export function drawnResult(
   }
   const { origin } = result;
   const drawn = options.facet === undefined || result.numRows() === 0 ? alone : inPanels;
-  const { drawing, named, views, sentences, ...picture } = drawn(result, kind, options);
+  const { drawing, views, sentences, ...picture } = drawn(result, kind, options);
   const remarks = chartSentences(drawing, origin, kind.faded, [
     ...(said?.remarks ?? []),
     ...sentences,
@@ -78,7 +78,7 @@ export function drawnResult(
   ]);
   const spec = wholeSpec(origin, {
     ...picture,
-    title: options.title ?? said?.title ?? titleSentence(named, picture.widest),
+    title: options.title ?? said?.title ?? titleSentence(drawing, picture.widest),
     theme: options.theme,
     subtitle: [options.subtitle ?? "", said?.first ?? "", remarks.join(" ")],
     described: (text) =>
@@ -189,8 +189,6 @@ export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
 /** The plot of a chart, or its panels. */
 interface Drawn extends Picture {
   readonly drawing: Drawing;
-  /** The same with the panels' column among its series, for the title. */
-  readonly named: Drawing;
   readonly views: readonly DrawnView[];
   readonly sentences: readonly string[];
   readonly rows: ChartRows;
@@ -199,9 +197,7 @@ interface Drawn extends Picture {
 function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const found = drawRows(result, kind, options);
   const drawing = kind.arrange?.(found, options, result.origin) ?? found;
-  const size = kind.size?.(drawing, options);
-  const fixed = options.width !== undefined;
-  const plot = { ...plotOf(result, drawing, kind, { ...size, ...options }), fixed };
+  const plot = frame(result, drawing, kind, options);
   const { layers, height: above, sentences } = annotationLayers(plot, options.annotations ?? []);
   const view = { ...plot, y: raised(plot.y, above) };
   const { width, height, horizontal, names } = view;
@@ -209,7 +205,6 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const legend = drawing.series.length > 0 ? LEGEND : 0;
   return {
     drawing,
-    named: drawing,
     bounds: horizontal,
     body: { width, height, layer },
     views: [{ view, layers: layer.length - layers.length }],
@@ -221,32 +216,31 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
 
 /** A panel for each value of a column. */
 function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
-  const { facet = "", annotations = [], scales } = options;
+  const { facet = "", annotations = [] } = options;
   const { all, each, sentences } = facetDrawings(result, kind, options);
   const bounds = kind.horizontal?.(all, options) ?? false;
-  const { columns, apart, ...size } = panelSize(all, each.length, bounds, options);
-  const look = { ...options, ...(bounds && kind.size?.(all, options)), ...size };
-  const common = plotOf(result, all, kind, look);
-  const place = { count: each.length, columns, apart, ...(scales && { scales }) };
+  const layout = panelLayout(all, each.length, bounds, options);
+  const { columns, apart, size } = layout;
+  const common = frame(result, all, kind, { ...options, ...size });
   const notes: string[] = [];
   let above = 0;
   const views = each.map(({ name, drawing }, at) => {
-    const view = panelView(plotOf(result, drawing, kind, look), common, at, place);
+    const own = frame(result, drawing, kind, { ...options, ...size });
+    const view = panelView(own, common, at, layout);
     const within = (panel: unknown) => annotations.filter((each) => each.panel === panel);
-    const own = annotationLayers(view, within(drawing.panel));
+    const labelled = annotationLayers(view, within(drawing.panel));
     const { layers, sentences: outside } = annotationLayers(view, within(undefined));
     notes.push(...outside);
-    above = Math.max(above, own.height);
+    above = Math.max(above, labelled.height);
     // Their labels would hide each other, and stand in the lines' tooltips.
     const marks = layers.filter(({ mark }) => (mark as VegaLiteSpec)["type"] !== "text");
-    const layer = viewLayers(view, kind, [...marks, ...own.layers], result.origin);
-    return { name, view, layer, layers: layer.length - marks.length - own.layers.length };
+    const noted = [...marks, ...labelled.layers];
+    const layer = viewLayers(view, kind, noted, result.origin);
+    return { name, view, layer, layers: layer.length - noted.length };
   });
-  const series = [...new Set([...all.roles.series, facet])];
   return {
     drawing: all,
-    named: { ...all, series: chartSeries([facet], undefined), roles: { ...all.roles, series } },
-    body: panelsSpec(views, place, above),
+    body: panelsSpec(views, layout, above),
     views,
     sentences: [...sentences, ...new Set(notes)],
     widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
@@ -259,11 +253,6 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
       ),
     },
   };
-}
-
-function plotOf(result: Result, drawing: Drawing, kind: ChartKind, options: DrawOptions): Frame {
-  const end = kind.end?.(drawing, zoneOf(result.origin));
-  return frame(result, drawing, options, end, kind.horizontal?.(drawing, options));
 }
 
 /** The layers of a view; where the Result has no row to draw its axes, and why. */

@@ -14,7 +14,8 @@ export function titleSentence(drawing: Drawing, width = Infinity): string {
   const what = roles.measure?.label ?? heading(roles.y);
   const along = roles.xKind === "category" ? words(roles.x) : every;
   const perBucket = roles.measure?.additive === true && every !== undefined;
-  const named = series.length > 0 ? roles.series.map((name) => words(name)) : [];
+  const columns = [...(series.length > 0 ? roles.series : []), roles.facet ?? []].flat();
+  const named = [...new Set(columns)].map((name) => words(name));
   const sentence = (parts: readonly string[]): string => {
     const by = parts.join(" and ");
     const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";

@@ -63,12 +63,13 @@ export function stackOrder(drawing: Drawing): {
   return { rank: ({ series }) => ({ rank: last - series }), order: { order } };
 }
 
-/** Where the bucket of each x ends. @throws ProbelabError for instants that are no buckets. */
+/** Where the bucket of each x ends; undefined for categories. @throws ProbelabError for instants that are no buckets. */
 export function bucketEnds(
   { xs, every, roles }: Drawing,
   timeZone: string,
   drawn = "bars",
-): Map<number, number> {
+): Map<number, number> | undefined {
+  if (roles.xKind === "category" || xs.length === 0) return undefined;
   const numbers = xs.map(Number);
   const first = numbers[0] ?? 0;
   if (every !== undefined) {
@@ -84,12 +85,6 @@ export function bucketEnds(
     );
   }
   return new Map(numbers.map((x) => [x, x + (Number.isFinite(step) ? step : 1)]));
-}
-
-/** Where the last bucket along an axis ends; undefined for categories. */
-export function lastEnd(drawing: Drawing, timeZone: string, drawn = "bars"): number | undefined {
-  if (drawing.roles.xKind === "category" || drawing.xs.length === 0) return undefined;
-  return [...bucketEnds(drawing, timeZone, drawn).values()].at(-1);
 }
 
 /**
@@ -117,9 +112,10 @@ export function stepPoints(
 
 /** The ends of the buckets of counts, which are so in all of a bucket, not on the way to the next; undefined for what is drawn as slopes. */
 export function stepEnds(drawing: Drawing, timeZone: string): Map<number, number> | undefined {
-  const { roles, every, xs, series, points } = drawing;
-  if (every === undefined || !roles.measure?.additive || xs.length === 0) return undefined;
+  const { roles, every, series, points } = stacked(drawing);
+  if (every === undefined || !roles.measure?.additive) return undefined;
   const ends = bucketEnds(drawing, timeZone, "steps");
+  if (ends === undefined) return undefined;
   // Thousands of gaps, narrower than a pixel: steps would need more rows than a chart may have.
   return stepPoints(points, ends, series.length > 1).length <= MOST_ROWS ? ends : undefined;
 }

@@ -2,17 +2,17 @@ import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { redactTexts } from "../base/redact.js";
-import { cleanText, counted, grouped } from "../base/text.js";
+import { cleanText, counted, grouped, textOf } from "../base/text.js";
 import { valueWords } from "../result/column-words.js";
-import { zoneOf, type Origin } from "../result/origin.js";
+import { isVersionColumn, zoneOf, type Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import { pickRows } from "../result/arquero-table.js";
 import { Result, type Value } from "../result/result.js";
-import { sortedRows } from "../result/sort-rows.js";
+import { compareVersions } from "../result/version-order.js";
 import { formatInstant } from "../time/time-zone.js";
 import { heading, label } from "../render/label.js";
 import { originRecord } from "../render/origin.js";
-import { chartPage } from "../render/page/page.js";
+import { chartPage } from "../render/page/figures.js";
 import { resultOf } from "./check-result.js";
 import type { ColumnOf } from "./options.js";
 import { checkColumn, list } from "./roles.js";
@@ -224,13 +224,21 @@ function sortedBy(result: Result, name: string | undefined): Result {
   if (name === undefined) return result;
   checkColumn(result.columnNames(), name, "show a table with sort: ");
   const values = result.column(name);
-  const isRest = values.map(() => false);
-  for (const { name: of, other } of result.origin.columns.dimensions) {
-    if (other === undefined) continue;
-    result.column(of).forEach((value, row) => (isRest[row] ||= value === other));
-  }
-  const rows = sortedRows([{ name, values }], values.length, values.some(isNumber));
-  const order = [...rows.filter((row) => !isRest[row]), ...rows.filter((row) => isRest[row])];
+  const { dimensions } = result.origin.columns;
+  const last = result.rows().map((row, at) => {
+    const isRest = dimensions.some(
+      ({ name: of, other }) => other !== undefined && row[of] === other,
+    );
+    return Number(isRest) * 2 + Number((values[at] ?? NaN) !== values[at]);
+  });
+  const sign = values.some(isNumber) ? -1 : 1;
+  const compare = (a: Value, b: Value): number => {
+    if (isVersionColumn(name)) return compareVersions(textOf(a), textOf(b));
+    return sign * (a! < b! ? -1 : Number(a! > b!));
+  };
+  const order = [...values.keys()].sort(
+    (a, b) => last[a]! - last[b]! || compare(values[a], values[b]),
+  );
   return new Result(pickRows(result.table, order), result.origin);
 }
 

@@ -156,16 +156,11 @@ export function foldMeasures(
   const common = commonStart(labels);
   const texts = uniqueLabels(labels.map((label) => label.slice(common.length)));
   const [name, value] = ["measure", "value"].map((each) => unusedName(result.columnNames(), each));
-  const kept = result.columnNames().filter((each) => !names.includes(each));
-  const table = newTable(result.table, [
-    ...kept.map((each): [string, unknown] => {
-      const values = columnValues(result.table, each);
-      return [each, names.flatMap(() => values)];
-    }),
-    [name!, texts.flatMap((text) => Array<string>(result.numRows()).fill(text))],
-    [value!, names.flatMap((each) => columnValues(result.table, each))],
-  ]);
-  const folded: MeasureColumn = {
+  const folded = result.table.fold(names, { as: [name!, value!] });
+  const table = folded.assign({
+    [name!]: columnValues(folded, name!).map((each) => texts[names.indexOf(each as string)]),
+  });
+  const measure: MeasureColumn = {
     name: value!,
     label: common === "" ? labels.join(", ") : common.replace(/[\s,]+$/, ""),
     unit: units[0] ?? "",
@@ -175,7 +170,7 @@ export function foldMeasures(
   const meaning = {
     ...columns,
     dimensions: [...columns.dimensions, { name: name!, order: texts }],
-    measures: known.length < names.length ? [] : [folded],
+    measures: known.length < names.length ? [] : [measure],
   };
   const color = [...roles.series, name!];
   return {

@@ -23,20 +23,22 @@ export function splitSeries(
   x: Float64Array,
   y: Float64Array,
 ): SeriesRows[] {
-  const { codes, keys } = seriesCodes(table, series);
-  const starts = new Int32Array(keys.length + 1);
-  for (let row = 0; row < codes.length; row++) {
-    if (isFinite(x[row]!)) starts[codes[row]! + 1]!++;
+  if (series !== undefined && table.column(series) === undefined) {
+    throw new ProbelabError(
+      `Can't find the series column ${JSON.stringify(series)}: the table has ${table.columnNames().join(", ")}.`,
+    );
   }
-  for (let code = 0; code < keys.length; code++) starts[code + 1]! += starts[code]!;
-  const next = starts.slice();
-  const order = new Int32Array(starts[keys.length]!);
-  for (let row = 0; row < codes.length; row++) {
-    if (isFinite(x[row]!)) order[next[codes[row]!]!++] = row;
+  const read = series === undefined ? () => undefined : table.getter(series);
+  const found = new Map<unknown, { key: unknown; rows: number[] }>();
+  for (let row = 0; row < x.length; row++) {
+    if (!isFinite(x[row]!)) continue;
+    const key = read(row) as Value;
+    const same = valueKey(key);
+    const known = found.get(same);
+    if (known) known.rows.push(row);
+    else found.set(same, { key, rows: [row] });
   }
-  return keys
-    .map((key, code) => sorted(key, order.subarray(starts[code], starts[code + 1]), x, y))
-    .filter(({ rows }) => rows.length > 0);
+  return [...found.values()].map(({ key, rows }) => sorted(key, Int32Array.from(rows), x, y));
 }
 
 function sorted(key: unknown, rows: Int32Array, x: Float64Array, y: Float64Array): SeriesRows {
@@ -57,38 +59,9 @@ function isAscending(x: Float64Array): boolean {
   return true;
 }
 
-/** A number for each value of a column, per row, and the values in the order of their first row. */
-export function seriesCodes(
-  table: ColumnTable,
-  name: string | undefined,
-): { codes: Int32Array; keys: unknown[] } {
-  const codes = new Int32Array(table.numRows());
-  if (name === undefined) return { codes, keys: [undefined] };
-  if (table.column(name) === undefined) {
-    throw new ProbelabError(
-      `Can't find the series column ${JSON.stringify(name)}: the table has ${table.columnNames().join(", ")}.`,
-    );
-  }
-  const value = table.getter(name);
-  const seen = new Map<unknown, number>();
-  const keys: unknown[] = [];
-  for (let row = 0; row < codes.length; row++) {
-    const key = value(row) as Value;
-    const same = valueKey(key);
-    let code = seen.get(same);
-    if (code === undefined) {
-      code = keys.length;
-      seen.set(same, code);
-      keys.push(key);
-    }
-    codes[row] = code;
-  }
-  return { codes, keys };
-}
-
 /**
  * A column as numbers, in the order of the table's rows: Dates as milliseconds since 1970 (`dates`
- * says so), what is missing as NaN. It may be the table's own array: don't write to it.
+ * says so), what is missing as NaN.
  *
  * @throws ProbelabError when the table has no such column or it holds text.
  */
@@ -99,32 +72,22 @@ export function numericColumn(
   readonly values: Float64Array;
   readonly dates: boolean;
 } {
-  const column = table.column(name);
-  if (column === undefined) {
+  if (table.column(name) === undefined) {
     throw new ProbelabError(
       `Can't find the column ${JSON.stringify(name)}: the table has ${table.columnNames().join(", ") || "no columns"}.`,
     );
   }
-  const indices = table.isFiltered() || table.isOrdered() ? table.indices() : undefined;
-  const length = table.numRows();
-  const source: ArrayLike<unknown> =
-    Array.isArray(column) || ArrayBuffer.isView(column)
-      ? (column as ArrayLike<unknown>)
-      : ((column.toArray?.() as ArrayLike<unknown> | undefined) ??
-        Array.from({ length: table.totalRows() }, (_, row) => column.at(row) as unknown));
-  if (source instanceof Float64Array && indices === undefined) {
-    return { values: source.length === length ? source : source.subarray(0, length), dates: false };
-  }
-  const values = new Float64Array(length);
+  const values = new Float64Array(table.numRows());
+  const read = table.getter(name);
   let dates = false;
-  for (let i = 0; i < length; i++) {
-    const value = source[indices === undefined ? i : indices[i]!];
-    if (typeof value === "number") values[i] = value;
+  for (let row = 0; row < values.length; row++) {
+    const value = read(row) as Value;
+    if (typeof value === "number") values[row] = value;
     else if (value instanceof Date) {
-      values[i] = value.getTime();
+      values[row] = value.getTime();
       dates = true;
-    } else if (typeof value === "bigint" || typeof value === "boolean") values[i] = Number(value);
-    else if (value === null || value === undefined) values[i] = NaN;
+    } else if (typeof value === "bigint" || typeof value === "boolean") values[row] = Number(value);
+    else if (value === null || value === undefined) values[row] = NaN;
     else {
       throw new ProbelabError(
         `Can't read ${JSON.stringify(value)} in the column ${JSON.stringify(name)} as a number or a time: take a column of numbers or Dates.`,

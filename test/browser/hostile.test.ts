@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { chart, type Chart, type Result, table } from "../../src/index.js";
 import type { Drawable } from "../../src/render/page/figures.js";
 import { label } from "../../src/render/label.js";
-import { chartPage } from "../../src/render/page/page.js";
+import { chartPage } from "../../src/render/page/figures.js";
 import { jsonScript } from "../../src/render/page/figures.js";
 import { resultHtml } from "../../src/chart/table.js";
 import { markdownHtml } from "../../src/notebook/notebook-page.js";
@@ -125,7 +125,7 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
 
   test("as names in a page: columns, titles, marks, SQL, parameters, notes", async () => {
     const charts = namedCharts;
-    const { page, seen } = await browser.open(await chartPage(charts, { title: usable.join(" ") }));
+    const { page, seen } = await browser.open(await chartPage(charts));
     expect(new Set(await drawnFigures(page))).toEqual(new Set(["probelab-chart probelab-live"]));
     await page.evaluate(
       "for (const details of document.querySelectorAll('details')) details.open = true",

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { between, chart, type Chart } from "../../src/index.js";
-import { chartPage } from "../../src/render/page/page.js";
+import { chartPage } from "../../src/render/page/figures.js";
 import { versionSummary, weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
@@ -66,7 +66,7 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     page.screenshot({ path: join(pictures, `page-${name}.png`), fullPage: true });
 
   test("draws every kind of chart live, exactly as its picture, and asks for nothing", async () => {
-    const html = await chartPage(Object.values(CHARTS), { title: "Every kind" });
+    const html = await chartPage(Object.values(CHARTS));
     const { page, seen } = await browser.open(html);
     const figures = await drawnFigures(page);
     expect(figures).toEqual(Object.keys(CHARTS).map(() => "probelab-chart probelab-live"));

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
 import type { Notebook } from "../../src/notebook/notebook-file.js";
 import { notebookPage } from "../../src/notebook/notebook-page.js";
-import { chartPage } from "../../src/render/page/page.js";
+import { chartPage } from "../../src/render/page/figures.js";
 import { CHARTS } from "./charts.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 

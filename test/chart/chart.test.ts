@@ -68,15 +68,6 @@ describe("incomplete edge buckets", () => {
     expect(subtitle(chart.line(noted))).not.toContain(note);
     expect(subtitle(chart.line(noted))).toContain("Another note.");
   });
-
-  test("are dashed parts of a line that join the whole weeks", () => {
-    const lines = layers(chart.line(weeklyCounts())).filter(({ mark }) => mark.type === "line");
-    expect(lines.map(({ mark }) => mark.strokeDash !== undefined)).toEqual([false, true, true]);
-    const weeks = lines.map(({ data }) => [...new Set(data.values.map(({ t }) => t))]);
-    expect(weeks[0]).not.toContain("2026-01-26T00:00:00Z");
-    expect(weeks[1]).toEqual(["2026-01-26T00:00:00Z", "2026-02-02T00:00:00Z"]);
-    expect(weeks[2]).toEqual(["2026-04-20T00:00:00Z", "2026-04-27T00:00:00Z"]);
-  });
 });
 
 describe("gaps and zeros", () => {

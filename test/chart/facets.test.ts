@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chart, type Chart } from "../../src/index.js";
 import type { Layer } from "./support/layers.js";
 import { subtitle } from "./support/layers.js";
-import { makeResult, weeklyCounts } from "./support/sample-results.js";
+import { makeResult } from "./support/sample-results.js";
 
 interface PanelSpec {
   readonly title: { readonly text: string };
@@ -34,14 +34,6 @@ function countries(many: number) {
 }
 
 describe("facet", () => {
-  test("shares the vertical scale, or lets each panel have its own", () => {
-    const resolved = (scales?: "own") =>
-      chart.line(weeklyCounts(), { facet: "software_version", ...(scales && { scales }) }).spec
-        .resolve;
-    expect(resolved()).toEqual({ scale: { x: "shared", y: "shared" } });
-    expect(resolved("own")).toEqual({ scale: { x: "shared", y: "independent" } });
-  });
-
   test("draws the 12 largest, and says how many there are", () => {
     const drawn = chart.line(countries(40), { facet: "cc" });
     const expected = Array.from({ length: 12 }, (_, at) => `C${28 + at}`);

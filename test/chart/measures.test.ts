@@ -44,16 +44,6 @@ describe("several measures in one chart", () => {
 });
 
 describe("bands and intervals", () => {
-  test("a band stands at the ends that the rows hold, and is told", () => {
-    const drawn = chart.line(two, { y: "q50", band: ["q10", "q90"] });
-    const rows = layers(drawn).flatMap(({ data }) => data.values);
-    const held = two.rows().map(({ q10, q90 }) => [q10, q90]);
-    for (const row of rows.filter(({ q50 }) => q50 !== null)) {
-      expect(held).toContainEqual([row["q10"], row["q90"]]);
-    }
-    expect(subtitle(drawn)).toContain("Shaded: Run duration, 10 % to 90 %.");
-  });
-
   test("bands of many series are refused, and so are options that a kind doesn't know", () => {
     expect(() => chart.line(weeklyDurations(), { y: "q50", band: ["q10", "q90"] })).toThrow(
       /bands of 6 series.*facet/,

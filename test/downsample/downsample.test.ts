@@ -86,13 +86,6 @@ function expectExtremes(
 describe("downsample(data, options)", () => {
   const long = (length: number): number[] => Array.from({ length }, (_, i) => i);
 
-  test("gives an empty table and one row back", () => {
-    const empty = table({ x: [], y: [] });
-    expect(downsample(empty, { x: "x", y: "y" })).toBe(empty);
-    const one = table({ x: [3], y: [4] });
-    expect(downsample(one, { x: "x", y: "y", maxRows: 1 })).toBe(one);
-  });
-
   test("sees filters and orders of the table", () => {
     const data = table({ x: long(30_000), y: long(30_000).map((i) => i % 100) });
     const some = data.filter(escape((row: { x: number }) => row.x >= 10_000)).orderby("y", "x");

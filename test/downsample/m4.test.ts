@@ -25,29 +25,6 @@ describe("m4(x, y, axis)", () => {
       { numRuns: 500, seed: 1 },
     );
   });
-
-  test("takes the earliest of equal values", () => {
-    const x = Float64Array.of(0, 1, 2, 3, 4, 5, 6);
-    const y = Float64Array.of(5, 9, 1, 9, 1, 6, 7);
-    expect([...m4(x, y, pixelAxis(0, 100, 1))]).toEqual([0, 1, 2, 6]);
-  });
-
-  test("keeps a row of a gap that a column begins or ends with, or consists of", () => {
-    const x = Float64Array.of(0, 1, 2, 3, 10, 11, 20, 21, 22);
-    const y = Float64Array.of(NaN, 1, NaN, 2, NaN, Infinity, 3, -Infinity, NaN);
-    expect([...m4(x, y, pixelAxis(0, 30, 3))]).toEqual([0, 1, 3, 4, 6, 8]);
-  });
-
-  test("puts an x at the end of the axis into a further column", () => {
-    const x = Float64Array.of(0, 0.5, 1, 1, 1, 1);
-    const y = Float64Array.of(0, 0, 5, 9, 1, 5);
-    expect([...m4(x, y, pixelAxis(0, 1, 1))]).toEqual([0, 1, 2, 3, 4, 5]);
-  });
-
-  test("finds no rows in none, and one in one", () => {
-    expect(m4(new Float64Array(0), new Float64Array(0), pixelAxis(0, 0, 9))).toHaveLength(0);
-    expect([...m4(Float64Array.of(-7), Float64Array.of(3), pixelAxis(-7, -7, 9))]).toEqual([0]);
-  });
 });
 
 describe("pixelAxis(start, end, columns)", () => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { differing, rasterise } from "../../bench/downsample/raster.js";
-import { makeShape, SHAPES } from "../../bench/downsample/shapes.js";
 import { reduceLines } from "../../src/downsample/reduce-lines.js";
 import type { SeriesRows } from "../../src/downsample/series.js";
 import { plainM4 } from "./plain-m4.js";
@@ -87,22 +86,6 @@ describe("reduceLines(series, picture, maxRows)", () => {
     expect(slices).toBeGreaterThan(100);
     expect([...kept[0]!]).toEqual(plainM4(x, y, slices, 0, 19_999));
   });
-
-  test.each(SHAPES.filter((shape) => shape === "noise with spikes"))(
-    "keeps every planted spike: %s",
-    (shape) => {
-      const series = [1, 2, 3, 4, 5, 6].map((seed) => {
-        const { x, y, spikes } = makeShape(shape, 20_000, seed);
-        return { ...rowsOf([...x], [...y]), spikes };
-      });
-      const end = Math.max(...series.map(({ x }) => x.at(-1)!));
-      const frame = { start: 0, end, width: 500 };
-      const { kept } = reduceLines(series, frame, 2_000);
-      series.forEach(({ spikes }, i) => {
-        expect([...kept[i]!]).toEqual(expect.arrayContaining([...spikes]));
-      });
-    },
-  );
 
   test("draws level lines exactly", () => {
     const x = Array.from({ length: 30_000 }, (_, i) => i);

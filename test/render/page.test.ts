@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
 import { chartFigure } from "../../src/render/page/figures.js";
-import { chartPage } from "../../src/render/page/page.js";
+import { chartPage } from "../../src/render/page/figures.js";
 import { jsonScript } from "../../src/render/page/figures.js";
 import { runtimeSource } from "../../src/render/page/page-document.js";
 import {
@@ -16,7 +16,6 @@ import { xmlElements } from "../chart/support/xml-tree.js";
 
 const small = { width: 300, height: 100 };
 const counts = chart.area(weeklyCounts(), small);
-const durations = chart.line(weeklyDurations(), { ...small, y: "q50" });
 
 const all = (html: string, pattern: RegExp): string[] =>
   [...html.matchAll(pattern)].map(([, inner = ""]) => inner);
@@ -74,26 +73,13 @@ describe("chart.html()", () => {
 });
 
 describe("chartPage(charts)", () => {
-  test("shares one runtime and one style, and gives each figure an id of its own", async () => {
-    const html = await chartPage([counts, durations, counts], { title: "Week <12>" });
-    expect(html.split(runtimeSource())).toHaveLength(2);
-    expect(all(html, /<figure class="probelab-chart" id="([^"]*)"/g)).toEqual([
-      "chart-1",
-      "chart-2",
-      "chart-3",
-    ]);
-    expect(origins(html)).toHaveLength(3);
-    expect(html).toContain("<title>Week &lt;12&gt;</title>");
-    expect(html).toContain("<h1>Week &lt;12&gt;</h1>");
-  });
-
   test("holds tables in their places; without a chart neither script nor font", async () => {
     const versions = table(versionSummary(), { bars: ["runs"], caption: "Runs <by> version" });
     const html = await chartPage([versions, counts, versions]);
     expect(all(html, /<figure class="[^"]*" id="([^"]*)"/g)).toEqual([
-      "table-1",
-      "chart-1",
-      "table-2",
+      "figure-1",
+      "figure-2",
+      "figure-3",
     ]);
     expect(html.split(runtimeSource())).toHaveLength(2);
     expect(html).toContain("<title>Runs &lt;by&gt; version</title>");

@@ -41,17 +41,6 @@ describe("chart.svg()", () => {
     expect(pictures.size).toBe(1);
   });
 
-  test("labels the axis in UTC, or in the zone that the range names", async () => {
-    const labels = async (result: Parameters<typeof chart.line>[0]): Promise<string[]> =>
-      xmlElements(await chart.line(result).svg()).map(({ text }) => text);
-    expect(await labels(weeklyCounts())).toEqual(
-      expect.arrayContaining(["Jan 26", "Feb 2", "Apr 27", "Week from Monday (UTC)"]),
-    );
-    expect(await labels(weeklyCounts({ range: rome, every: "hour" }))).toEqual(
-      expect.arrayContaining(["00:00", "Mar 29, 2026", "Hour (Europe/Rome)"]),
-    );
-  });
-
   test("shows the whole of a label that fits: widths are the font's own", async () => {
     const host = "host-with-a-name-of-38-characters-01";
     const result = makeResult({ x: [1, 2, 1, 2], y: [1, 2, 3, 4], host: [host, host, "b", "b"] });

@@ -5,7 +5,8 @@ import { compiledForScreen, withoutRuler } from "../fluid.js";
 import { originEntries, originRecord } from "../origin.js";
 import { titleText } from "../svg.js";
 import type { TableModel } from "../table-outputs.js";
-import type { VegaLiteSpec } from "../theme.js";
+import { THEMES, type VegaLiteSpec } from "../theme.js";
+import { pageDocument } from "./page-document.js";
 
 /** A chart as far as its figure goes. */
 export interface Drawable {
@@ -104,4 +105,39 @@ function originDetails(record: OriginRecord): string {
     return `<dt>${escapeXml(cleanText(name, 100))}</dt><dd>${html}</dd>`;
   });
   return details("source", "Where this comes from", `<dl>${entries.join("")}</dl>`);
+}
+
+type Content = Drawable | Tabular;
+
+const STYLE = `
+main { max-width: 84rem; padding-top: 1rem; }
+main > figure:first-child { margin-top: 0; }
+main > .probelab-table { padding: 0 12px; }
+main > .probelab-table caption { color: var(--ink); font-weight: 600; font-size: 1rem; }
+`;
+
+/**
+ * Charts and tables as one HTML page: interactive, self-contained, offline; dark where all its charts
+ * are, without charts as the reader's system is.
+ */
+export async function chartPage(contents: readonly Content[]): Promise<string> {
+  const charts = contents.filter((each) => "spec" in each);
+  const figures = await Promise.all(
+    contents.map(async (each, at) => {
+      const id = `figure-${at + 1}`;
+      return "spec" in each ? chartFigure(each, id) : tableFigure(each, id);
+    }),
+  );
+  const dark = charts.every(({ spec }) => spec.background === THEMES.dark.background);
+  return pageDocument({
+    title: contents.map(titleOf)[0] || "Charts",
+    theme: charts.length === 0 ? "auto" : dark ? "dark" : "light",
+    style: STYLE,
+    body: figures.join(""),
+  });
+}
+
+/** A chart's title, or a table's caption. */
+function titleOf(content: Content): string {
+  return "spec" in content ? titleText(content.spec.title) : content.model.caption;
 }
