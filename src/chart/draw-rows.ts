@@ -8,11 +8,10 @@ import { valueKey } from "../result/json.js";
 import { rowKeys, rowsByKey } from "../result/arquero-table.js";
 import type { Bucket } from "../time/bucket.js";
 import { formatInstantIso, label } from "../render/label.js";
-import { coarserBuckets } from "./coarser.js";
 import { takes, type DrawOptions } from "./options.js";
 import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
-import { commonStart, workTable } from "./work-table.js";
+import { coarserBuckets, commonStart, workTable } from "./work-table.js";
 
 /** One point to draw. */
 export interface Point {

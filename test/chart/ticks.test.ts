@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { parse, View } from "vega";
 import { describe, expect, test } from "vitest";
-import { timeTicks } from "../../src/chart/ticks.js";
-import { zoneExpression } from "../../src/chart/ticks.js";
+import { timeTicks, zoneExpression } from "../../src/chart/ticks.js";
 import type { Bucket } from "../../src/index.js";
 import { BUCKETS, bucketStart } from "../../src/time/bucket.js";
 import { usualLength } from "../../src/time/step.js";

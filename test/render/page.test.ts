@@ -2,9 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
-import { chartFigure } from "../../src/render/page/figures.js";
-import { chartPage } from "../../src/render/page/figures.js";
-import { jsonScript } from "../../src/render/page/figures.js";
+import { chartFigure, chartPage, jsonScript } from "../../src/render/page/figures.js";
 import { runtimeSource } from "../../src/render/page/page-document.js";
 import {
   makeResult,
