@@ -75,19 +75,13 @@ function incompleteSentence(
   faded: string,
   timeZone: string,
 ): string[] {
-  const [first, last = first] = edges;
-  if (first === undefined || last === undefined) return [];
+  const [first, ...others] = edges;
+  if (first === undefined) return [];
   const noun = every === undefined ? "bucket" : bucketNoun(every, false);
-  const place = xs[0] === first ? "first" : xs.at(-1) === last ? "last" : undefined;
-  const which =
-    edges.length > 1
-      ? `first and last ${noun} are`
-      : xs.length === 1
-        ? `${noun} is`
-        : place !== undefined
-          ? `${place} ${noun} is`
-          : `${noun} of ${formatInstant(new Date(first), timeZone)} is`;
-  return [`The ${which} incomplete (${faded}).`];
+  if (others.length > 0) return [`The first and last ${noun} are incomplete (${faded}).`];
+  const place = first === xs[0] ? "first " : first === xs.at(-1) ? "last " : "";
+  const at = place === "" ? ` of ${formatInstant(new Date(first), timeZone)}` : "";
+  return [`The ${xs.length === 1 ? "" : place}${noun}${at} is incomplete (${faded}).`];
 }
 
 /** Says why a chart is empty, with the Result's first note. */
