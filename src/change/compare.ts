@@ -16,12 +16,13 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
+import { cuboidsOf, grouped, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { mixText } from "./explain-rate.js";
+import { releaseDimensions } from "./releases.js";
 import { CERTAIN, USUAL } from "./thresholds.js";
-import { changeText, periodText, signedPercent, valueText } from "./words.js";
+import { changeText, periodText, signedPercent, spoken, valueText } from "./words.js";
 
 /** What `compare` takes. */
 export interface CompareOptions {
@@ -43,6 +44,7 @@ export interface CompareOptions {
 /** How one value of a dimension moved. */
 export interface MovedValue {
   readonly dimension: string;
+  /** Of a version with its program, where both are asked about: 3.10.0 of another is another release. */
   readonly value: string | null;
   /** The measure over its rows; null where there are none. */
   readonly before: number | null;
@@ -92,7 +94,7 @@ export async function compare(
   refuseUnknown(options, OPTIONS, ACTION);
   const now = checkRange(options.now, ACTION, "now");
   const { top = 20, measure = count() } = options;
-  if (!(top >= 1)) {
+  if (!(top >= 1 && (Number.isInteger(top) || top === Infinity))) {
     throw new ProbelabError(
       `Can't ${ACTION} by their top ${String(top)} values: pass a whole number from 1.`,
     );
@@ -131,11 +133,18 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
   const { names, label, unit, origin } = cells;
   const judge = cells.kind === "flow" ? flowJudge(cells) : rateJudge(cells);
   const { before, after } = judge();
+  const { version, program } = releaseDimensions(cells);
   const all = names.flatMap((dimension, at) => {
-    return [...leavesBy(cells.leaves.codes[at]!)].map(([code, leaves]) => {
+    const named = at === version && program >= 0 ? [program, version] : [at];
+    const { parts, example } = grouped(cells.leaves, named);
+    return [...leavesBy(parts)].map(([group, leaves]) => {
       const { beyond, ...moved } = judge(leaves);
-      const value = { dimension, value: cells.values[at]![code]!, ...moved };
-      return { value, beyond, key: JSON.stringify(value.value), at };
+      const texts = named.map(
+        (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
+      );
+      const text = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
+      const value = { dimension, value: text, ...moved };
+      return { value, beyond, key: JSON.stringify(text), at };
     });
   });
   // One of two values is as far beyond as the other: the last digits of sums are no order.
@@ -156,7 +165,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
     );
   const further =
     outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
-  const what = `${label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
+  const what = `${spoken(label)} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
   const mix = cells.kind === "rate" ? mixText(cells) : undefined;
   const sentence =
     cells.before.length === 0

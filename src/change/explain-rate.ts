@@ -4,7 +4,7 @@ import { leavesBy, sumOver, without } from "./cuboids.js";
 import type { Account, Part } from "./explain-flow.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
-import { ALONE, CERTAIN, CLUMP, MIXED, NEARLY, USUAL, WHOLE } from "./thresholds.js";
+import { ALONE, CERTAIN, MIXED, NEARLY, RATE_CLUMP, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   changeText,
@@ -53,7 +53,8 @@ export function rateAccount(given: ChangeCells): Account {
       allAfter: after,
       partAfter,
       ...(relative !== undefined && { variation: relative }),
-      usualNoise: { runs: CLUMP.runs, measurements: CLUMP.rows }[cells.many] ?? 1,
+      users: userDimensions(cells),
+      usualNoise: { runs: RATE_CLUMP.runs, measurements: RATE_CLUMP.rows }[cells.many] ?? 1,
     });
   const asItWas = search((column) => column);
   /** Half the interval of the difference of two rates. */
@@ -99,13 +100,13 @@ export function rateAccount(given: ChangeCells): Account {
     const by = inner.mix / (rate.r1 - rate.r0);
     const sentence =
       by > MIXED && mixed === undefined && (share ?? 0) > MIXED && real
-        ? `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}. ${mixSentence(cells, inner, by, "its rows")}`
+        ? `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}. ${mixSentence(cells, inner, by, `its ${cells.many}`)}`
         : releaseSentence(cells, own, share, was, all);
     return [{ ...own, sentence }];
   });
   if (mixed !== undefined) {
     const own = part({ where: { [mixed.name]: mixed.value }, leaves: left(mixed.leaves, parts) });
-    const sentence = mixSentence(cells, mixed, mixed.mix / whole, "the rows");
+    const sentence = mixSentence(cells, mixed, mixed.mix / whole, `the ${cells.many}`);
     parts.unshift({ ...own, sentence });
   } else if (real && parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < MIXED) {
     parts.push(part({ where: {}, leaves: without(before.length, parts) }));
@@ -114,6 +115,14 @@ export function rateAccount(given: ChangeCells): Account {
   const rest = part({ where: {}, leaves: without(before.length, parts) });
   const seen = parts.length === 0 ? seenText(cells, all, asItWas.least) : [];
   return { ...(quantile ?? ends), parts, rest, moves: [], remarks: seen, notes: [] };
+}
+
+/** By what users are told apart: with their version, and test, only where a cause names it. */
+function userDimensions({ names }: ChangeCells): number[][] {
+  const { version } = releaseDimensions({ names });
+  const all = names.map((_, dimension) => dimension);
+  const withVersion = all.filter((one) => names[one] !== "test_name");
+  return [withVersion.filter((one) => one !== version), withVersion, all];
 }
 
 /** What was to be expected of each release, as users went from one to the next with what they had. */
@@ -127,7 +136,7 @@ export function mixText(given: ChangeCells): string | undefined {
   const cells = expected(given);
   const all = rateOf(cells);
   const mixed = mixOf(cells);
-  return mixed && mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), "the rows");
+  return mixed && mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), `the ${cells.many}`);
 }
 
 /** The variance of a row drawn alone; of a mean by what rows of its leaf vary by. */
@@ -140,11 +149,11 @@ function spreadOf(cells: ChangeCells, { n0, n1, r0, r1 }: Rate, relative?: numbe
 /** The mix of values that makes up most of the whole's change; undefined where none does, or hardly any changed. */
 function mixOf(cells: ChangeCells) {
   const all = rateOf(cells);
-  const shift = mostMixed(cells, all);
   const whole = all.r1 - all.r0;
   const error = CERTAIN * Math.sqrt(spreadOf(cells, all) * (1 / all.n0 + 1 / all.n1));
-  const real = Math.abs(whole) > Math.max(error, USUAL * Math.abs(all.r0));
-  return real && shift.mix / whole > MIXED ? shift : undefined;
+  if (!(Math.abs(whole) > Math.max(error, USUAL * Math.abs(all.r0)))) return undefined;
+  const shift = mostMixed(cells, all);
+  return shift.mix / whole > MIXED ? shift : undefined;
 }
 
 /** Parts of the rows for which it is said what would have been seen of them. */
@@ -248,11 +257,11 @@ function mixSentence(
   rows: string,
 ): string {
   const within =
-    part > 1.2
+    part > 1 + WHOLE
       ? "within its values it moved the other way (Simpson's paradox)"
-      : part > 0.8
+      : part > 1 - WHOLE
         ? "within its values hardly anything changed"
-        : "the rest changed within its values";
+        : "the rest of it came about within its values";
   const rate = (of: number) => rateText(cells, of);
   const own =
     Math.abs(r1 / r0 - 1) < WHOLE
@@ -277,7 +286,7 @@ function releaseSentence(
   if (release === undefined || before === null || after === null) return undefined;
   const value = (rate: number) => rateText(cells, rate);
   const had = was.n0 === 0 ? "none before" : `before: ${percent(was.n0 / all.n0)}`;
-  const rows = `${percent(was.n1 / all.n1)} of all rows are of it (${had})`;
+  const rows = `${percent(was.n1 / all.n1)} of all ${cells.many} are of it (${had})`;
   if (was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE) {
     return `Users went to ${name}${inPlace}: ${rows}. It has ${value(after)}, as before (${value(was.r0)}); what they left had ${value(before)}${partText(part)}.`;
   }

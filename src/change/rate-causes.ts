@@ -1,15 +1,20 @@
-import { cuboidsOf, sumOver, sumsBy, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
+import {
+  cuboidsOf,
+  grouped,
+  sumOver,
+  sumsBy,
+  sumsIn,
+  type Cuboid,
+  type Leaves,
+} from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
   ALIKE,
   ALL,
   BREADTH,
-  LEAST_BEYOND,
-  LEAST_GROUPS,
   LEAST_LEFT,
   LEAST_PART,
   LEAST_RATE,
-  MOST_TELLING,
   PRIOR_GROUPS,
   PRIOR_ROWS,
   USUAL,
@@ -30,6 +35,8 @@ export interface RateLeaves extends Leaves {
   readonly spreadAfter?: Float64Array;
   /** A rate that moved by less than this part of itself is ordinary; default 5 %. */
   readonly usual?: number;
+  /** Dimensions by which users are told apart, the fewest first; the last are all. Default: all. */
+  readonly users?: readonly (readonly number[])[];
   /** How many times the variance of rows drawn alone is usual, where few groups tell it. */
   readonly usualNoise: number;
 }
@@ -54,15 +61,16 @@ export interface RateCauses {
 }
 
 /**
- * The elements that made a rate change.
+ * The elements that made a rate change: the one whose own move makes what came likeliest, as in a scan
+ * statistic (M. Kulldorff, Communications in Statistics 26 (6), 1997), and again without its rows.
+ * Each must be beyond chance, with a price for the choice. Users are independent, not their rows: a
+ * binomial (or given) variance counts as many times as their own moves scatter.
  *
- * An element explains the part e of the whole's excess: what it has beyond its own rate of before.
- * The score is e − w / 2, where w is its part of the rows: a wide element is worth naming only where
- * it explains more than its width does. Adtributor (R. Bhagwan and others, NSDI 2014) ranks by e and by
- * surprise; the weight ½ stands between "all of the excess" (0) and "the greatest lift" (1). Where the
- * whole's change is chance, its parts may cancel: there the score is the likelihood ratio, as of counts.
- * Each cause must be beyond chance: a binomial (or given) variance, times the dispersion of other
- * groups, with a price for the choice.
+ * Of rows that don't come in runs nearly all is beyond chance. There an element explains the part e of
+ * the whole's excess with the part w of the rows, and the score is e − w / 2: a wide element is worth
+ * naming only where it explains more than its width does. Adtributor (R. Bhagwan and others, NSDI 2014)
+ * ranks by e and by surprise; the weight ½ stands between "all of the excess" (0) and "the greatest
+ * lift" (1).
  */
 export function rateCauses(
   given: RateLeaves,
@@ -75,43 +83,43 @@ export function rateCauses(
     ...spreads,
   ] as Sums<Float64Array>;
   const whole = columns.map((column) => sumOver(column!)) as Sums<number>;
-  const [n0, s0, n1, s1] = whole;
-  const excess = s1 - (n1 * s0) / n0;
+  const [n0, s0, n1] = whole;
   const out = new Uint8Array(allBefore.length);
-  const key = (dimensions: readonly number[]) => [...dimensions].sort().join();
-  const places = new Map(cuboids.map(({ dimensions }, at) => [key(dimensions), at]));
-  let causes: readonly Found[] = [];
-  let noise = cuboids.map(() => given.usualNoise);
-  const most = () => noise.reduce((a, b) => Math.max(a, b), 1);
-  if (n0 > 0 && n1 > 0) {
-    // The noise is that of rows that no cause explains, known once causes are found.
-    for (const last of [false, true]) {
-      noise = dispersion(given, s0 / n0, cuboids, columns, out);
-      // Run sizes are compared by one noise: else a program is named in place of the release that nearly all its rows are of.
-      if (spreads.length > 0) noise = noise.fill(Math.min(...noise));
-      const error = standardErrors(whole, most(), given.variation);
-      const moved = spreads.length === 0 && Math.abs(error) >= WHOLE_MOVED ? excess : undefined;
-      out.fill(0);
-      causes = greedy(given, cuboids, rateScore(given, noise, cuboids, columns, moved), out);
-      if (moved !== undefined && causes.length > 0) {
-        const at = places.get(key(causes[0]!.dimensions))!;
-        const scaled = alike(given, cuboids, at, columns, out);
-        if (scaled !== undefined) {
-          return { ...rateCauses({ ...given, partBefore: scaled }, cuboids), causes: [] };
-        }
-      }
-      if (causes.length === 0 || last) break;
+  const causes =
+    n0 > 0 && n1 > 0 ? greedy(given, cuboids, rateScore(given, cuboids, columns), out) : [];
+  const users = usersOf(given);
+  const noises = users.map((dimensions) =>
+    noiseIn(
+      given,
+      userMoves(given, columns, dimensions, out).map((column) => sumOver(column)),
+    ),
+  );
+  const noiseOf = (dimensions: readonly number[]) => noises[levelOf(users, dimensions)]!;
+  const [first] = causes;
+  if (first !== undefined && spreads.length === 0) {
+    const error = standardErrors(whole, noiseOf([]), given.variation);
+    const scaled =
+      Math.abs(error) < WHOLE_MOVED ? undefined : alike(given, cuboids, first, columns, out);
+    if (scaled !== undefined) {
+      return { ...rateCauses({ ...given, partBefore: scaled }, cuboids), causes: [] };
     }
   }
-  const noiseOf = (dimensions: readonly number[]) => noise[places.get(key(dimensions))!] ?? most();
-  const [single = { groups: 1 }] = cuboids;
   const least = (part: number) => {
-    const bar = Math.sqrt(2 * priceOf(cuboids.length, single.groups));
-    const variance = spreadOf(given, s0 / n0) * noiseOf([0]) * (1 / n0 + 1 / n1);
+    const bar = Math.sqrt(2 * priceOf(cuboids.length, cuboids[0]?.groups ?? 1));
+    const variance = spreadOf(given, s0 / n0) * noiseOf([]) * (1 / n0 + 1 / n1);
     const usual = Math.max(given.usual ?? USUAL, LEAST_RATE / part) * (s0 / n0);
     return Math.max(bar * Math.sqrt(variance / part), usual);
   };
   return { causes, noiseOf, least };
+}
+
+function usersOf({ users, sizes }: RateLeaves): readonly (readonly number[])[] {
+  return users ?? [sizes.map((_, dimension) => dimension)];
+}
+
+/** The first of these sets of dimensions that has all of an element's. */
+function levelOf(users: readonly (readonly number[])[], dimensions: readonly number[]): number {
+  return users.findIndex((own) => dimensions.every((one) => own.includes(one)));
 }
 
 /**
@@ -124,10 +132,11 @@ export function rateCauses(
 function alike(
   { variation }: RateLeaves,
   cuboids: readonly Cuboid[],
-  at: number,
+  { dimensions }: Found,
   columns: Sums<Float64Array>,
   out: Uint8Array,
 ): Float64Array | undefined {
+  const at = cuboids.findIndex((one) => one.dimensions.join() === dimensions.join());
   const [n0, s0, n1, s1] = columns.map((column) => sumOver(column!)) as Sums<number>;
   const share = variation === undefined && s0 <= n0 && s1 <= n1 ? 1 : 0;
   const factor = (s1 / (n1 - share * s1)) * ((n0 - share * s0) / s0);
@@ -147,87 +156,128 @@ function alike(
   return ALIKE * misfit(all) < misfit(sumsOf(out)) ? scaled(columns[1], columns[0]) : undefined;
 }
 
-/** @param excess what the whole has beyond its rate of before; undefined where that is chance. */
 function rateScore(
-  { usual = USUAL, allAfter, variation, usualNoise }: RateLeaves,
-  noise: readonly number[],
+  given: RateLeaves,
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
-  excess: number | undefined,
 ): Score {
-  const all = sumOver(allAfter);
-  const total = sumOver(columns[3]);
-  const beyondOf = ([n0, s0, n1, s1, usual]: Sums<number>) => {
-    const own = (s0 + (PRIOR_ROWS * usual) / n1) / (n0 + PRIOR_ROWS);
-    return { own, beyond: s1 - n1 * own };
-  };
-  // Where rows come in runs: what one leaf carries, as one user does, isn't the element's, and little of the whole is no cause.
+  const { usual = USUAL, variation, usualNoise } = given;
+  const users = usersOf(given);
+  const moves = users.map((dimensions) => userMoves(given, columns, dimensions));
+  const levels = cuboids.map(
+    ({ dimensions }) => columns.length + MOVES * levelOf(users, dimensions),
+  );
+  const all = [...(columns as Float64Array[]), ...moves.flat()];
+  const left = all.map((column) => sumOver(column));
+  const movesAt = (level: number, of: (column: number) => number) =>
+    Array.from({ length: MOVES }, (_, at) => of(level + at));
+  const whole = left.slice(0, columns.length) as Sums<number>;
+  const [n0, s0, rows, parts] = whole;
+  const excess = parts - (rows * s0) / n0;
+  const moved =
+    columns.length === 5 && Math.abs(standardErrors(whole, usualNoise, variation)) >= WHOLE_MOVED;
+  // Where rows come in runs little of the whole is no cause: one user who comes or goes moves as much.
   const inRuns = usualNoise > 1;
-  const clusters = inRuns ? ownMoves(columns) : [];
-  const least = inRuns ? LEAST_RATE * total : 0;
-  let left = excess ?? 1;
-  let remaining = all;
-  let first = true;
+  const least = inRuns ? LEAST_RATE * parts : 0;
+  let [unexplained, first] = [excess, true];
   return {
-    columns: [...(columns as Float64Array[]), ...clusters],
+    columns: all,
     best(at, sums, above) {
-      const cuboid = cuboids[at]!;
-      const price = priceOf(cuboids.length, cuboid.groups);
+      if (moved && Math.abs(unexplained) <= LEAST_LEFT * Math.abs(excess)) return undefined;
+      const { groups } = cuboids[at]!;
+      const price = priceOf(cuboids.length, groups);
+      const total = movesAt(levels[at]!, (column) => left[column]!);
       let [best, score] = [-1, above];
-      if (excess !== undefined && Math.abs(left) <= LEAST_LEFT * Math.abs(excess)) return undefined;
-      for (let group = 0; group < cuboid.groups; group += 1) {
+      for (let group = 0; group < groups; group += 1) {
         const n1 = sums[2]![group]!;
         // What is left of a group whose leaves are out is rounding.
-        if (n1 < 1e-3 || n1 > ALL * remaining) continue;
-        const four = sums.slice(0, columns.length).map((of) => of[group]!) as Sums<number>;
-        const { own, beyond } = beyondOf(four);
-        if (Math.abs(beyond) < usual * n1 * Math.abs(own)) continue;
-        if (Math.abs(beyond) < least) continue;
-        const part = excess === undefined ? 0 : beyond / excess;
-        if (excess !== undefined && !first && part < LEAST_PART) continue;
-        // Of causes after the first also those that are wide for what they explain.
-        const explains = part - (BREADTH * n1) / all + (first ? 0 : 1);
-        if (excess !== undefined && !(explains > score)) continue;
-        let z = standardErrors(four, noise[at]!, variation);
-        if (clusters.length > 0 && z !== 0) {
-          const [w, wd, wdd] = sums.slice(columns.length).map((of) => of[group]!);
-          const [by, many] = [beyond / n1, n1 ** 2 / w!];
-          const own = Math.max(0, wdd! - 2 * by * wd! + by * by * w!);
-          const drawn = (beyond / z) ** 2;
-          const both = (many * own + PRIOR_GROUPS * drawn) / (many + PRIOR_GROUPS);
-          z *= Math.sqrt(drawn / Math.max(drawn, both));
-        }
+        if (n1 < 1e-3 || n1 > ALL * left[2]!) continue;
+        const own = columns.map((_, column) => sums[column]![group]!) as Sums<number>;
+        const expected = expectedOf(own);
+        const beyond = own[3] - expected;
+        if (Math.abs(beyond) < Math.max(usual * expected, least)) continue;
+        const part = beyond / excess;
+        if (moved && !first && part < LEAST_PART) continue;
+        const alone = standardErrors(own, 1, variation) ** 2;
+        // All are compared by one noise: that of a test alone is less, and it would be named in place of all.
+        const likelier = alone / (2 * usualNoise) - price;
+        const worth = moved && !inRuns ? part - (BREADTH * n1) / rows + (first ? 0 : 1) : likelier;
+        if (!(worth > score)) continue;
+        const inside = movesAt(levels[at]!, (column) => sums[column]![group]!);
+        const square = alone / noiseIn(given, total, inside);
         // The tail of a normal distribution is thinner than its density.
-        const tail = (z * z) / 2 + Math.log(Math.max(1, Math.PI * z * z * 0.5)) / 2;
-        const chance = tail - price;
-        if (chance < 0 || (excess === undefined && !(chance > score))) continue;
-        score = excess === undefined ? chance : explains;
+        const tail = square / 2 + Math.log(Math.max(1, Math.PI * square * 0.5)) / 2;
+        if (tail < price) continue;
+        score = worth;
         best = group;
       }
       return best < 0 ? undefined : { group: best, score };
     },
     taken(_, sums) {
-      left -= beyondOf(sums as Sums<number>).beyond;
-      remaining -= sums[2]!;
+      sums.forEach((sum, at) => (left[at]! -= sum));
+      unexplained -= sums[3]! - expectedOf(sums as Sums<number>);
       first = false;
     },
   };
 }
 
+/** The part of the rows of after, had the rate stayed as it was. */
+function expectedOf([n0, s0, n1, , usual]: Sums<number>): number {
+  return (n1 * s0 + PRIOR_ROWS * usual) / (n0 + PRIOR_ROWS);
+}
+
+/** How many columns the moves of users have. */
+const MOVES = 5;
+
 /**
- * How the leaves' own moves scatter about that of an element: sums of their squared rows, times the
- * move, times its square: the variance of clusters that are drawn as a whole (K.-Y. Liang and S. Zeger,
- * Biometrika 73 (1), 1986).
+ * How rates of users moved, each held by the first of its leaves: the weight of the difference of its
+ * two rates, the weight's square, that times the difference and times its square, and what the last
+ * would be of rows drawn alone. Of sums of these follows how users scatter about what they did together.
  */
-function ownMoves([n0, s0, n1, s1, usual]: Sums<Float64Array>): Float64Array[] {
-  const squares = n1.map((n) => n * n);
-  const moved = n1.map((n, leaf) =>
-    n > 0
-      ? s1[leaf]! / n - (s0[leaf]! + (PRIOR_ROWS * usual[leaf]!) / n) / (n0[leaf]! + PRIOR_ROWS)
-      : 0,
-  );
-  const first = squares.map((w, leaf) => w * moved[leaf]!);
-  return [squares, first, first.map((w, leaf) => w * moved[leaf]!)];
+function userMoves(
+  given: RateLeaves,
+  columns: Sums<Float64Array>,
+  dimensions: readonly number[],
+  out?: Uint8Array,
+): Float64Array[] {
+  const { parts, groups, example } = grouped(given, dimensions);
+  const sums = columns.map((column) => sumsIn(parts, column!, groups, out));
+  const moves = Array.from({ length: MOVES }, () => new Float64Array(parts.length));
+  for (let group = 0; group < groups; group += 1) {
+    const [n0, s0, n1, s1, , v0, v1] = sums.map((of) => of[group]!) as Sums<number>;
+    const weight = (n0 * n1) / (n0 + n1);
+    if (!(weight > 1e-3)) continue;
+    const moved = weight * (s1 / n1 - s0 / n0);
+    const many = n0 + n1;
+    const rate = (s0 + s1) / many;
+    const variance =
+      v0 === undefined
+        ? (weight * spreadOf(given, rate) * many) / Math.max(1, many - 1)
+        : weight ** 2 * (v0 / n0 ** 2 + v1! / n1 ** 2);
+    const own = [weight, weight ** 2, weight * moved, moved ** 2, variance];
+    own.forEach((value, at) => (moves[at]![example[group]!] = value));
+  }
+  return moves;
+}
+
+/**
+ * How many times the variance of rows drawn alone users' rates have (the dispersion of McCullagh and
+ * Nelder, Generalized Linear Models, 1989, 4.5), once what an element's users, and all others, did
+ * together is taken out; of few users as services have it.
+ */
+function noiseIn(
+  { usualNoise }: RateLeaves,
+  total: readonly number[],
+  inside: readonly number[] = total.map(() => 0),
+): number {
+  const rest = total.map((all, at) => all - inside[at]!);
+  const about = ([, size, first, second]: readonly number[]) =>
+    size! > 1e-6 ? Math.max(0, second! - first! ** 2 / size!) : 0;
+  const [weight, size, , , alone] = total;
+  if (!(size! > 1e-6 && alone! > 0)) return usualNoise;
+  const many = weight! ** 2 / size!;
+  const scatter = (about(inside) + about(rest)) / alone!;
+  return Math.max(1, (many * scatter + PRIOR_GROUPS * usualNoise) / (many + PRIOR_GROUPS));
 }
 
 /**
@@ -286,99 +336,4 @@ function likelihood(part: number, n: number): number {
 /** The variance of a row drawn alone. */
 function spreadOf({ variation }: Pick<RateLeaves, "variation">, rate: number): number {
   return variation === undefined ? Math.max(1e-6, rate * (1 - rate)) : variation * rate * rate;
-}
-
-/** Levels at which a scatter is read, with the chi-squared's, where so many groups lie beyond. */
-const CHI_QUANTILES = [
-  [0.5, 0.4549],
-  [0.8, 1.642],
-  [0.9, 2.706],
-  [0.95, 3.841],
-  [0.98, 5.412],
-] as const;
-
-/**
- * How much more the rates of each cuboid's groups vary than those of rows drawn alone: rows of a run, and
- * of a user, go together (the overdispersion of McCullagh and Nelder, Generalized Linear Models, 1989,
- * 4.5), and wider groups show more of it than leaves. Read from quantiles of the squared standard errors,
- * where a group weighs by its rows; of few groups as of finer ones, or as services are. Groups are measured
- * against what the whole did, and against what their value of each dimension did; the least counts, so
- * that a value with most leaves isn't its own noise.
- */
-function dispersion(
-  { sizes, codes, variation, usualNoise }: RateLeaves,
-  rate: number,
-  cuboids: readonly Cuboid[],
-  columns: Sums<Float64Array>,
-  out: Uint8Array,
-): number[] {
-  const sums = columns.map((column) => sumsBy(cuboids, column!, { out }));
-  const values = sizes.map((size, dimension) =>
-    columns.map((column) => sumsIn(codes[dimension]!, column!, size, out)),
-  );
-  const spread = (part: number) => spreadOf({ variation }, part);
-  const fewest = variation === undefined ? 5 / spread(rate) : 5 * variation;
-  const noise = cuboids.map((): number | undefined => undefined);
-  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { dimensions, groups, example } = cuboids[at]!;
-    const squares: { square: number; weight: number }[][] = [[], ...sizes.map(() => [])];
-    for (let group = 0; group < groups; group += 1) {
-      const own = sums.map((of) => of[at]![group]!) as Sums<number>;
-      const [n0, s0, n1, s1, , v0, v1] = own;
-      const weight = Math.min(n0, n1);
-      // Groups where fewer than five are expected aren't nearly normal.
-      if (weight < 10 || (v0 === undefined && weight < fewest)) continue;
-      squares[0]!.push({ square: standardErrors(own, 1, variation) ** 2, weight });
-      for (const dimension of dimensions) {
-        const code = codes[dimension]![example[group]!]!;
-        const [N0, S0, N1, S1] = values[dimension]!.map((of) => of[code]!) as Sums<number>;
-        // A group that makes up its value tells nothing beside it.
-        if (n1 > N1 / 2) continue;
-        const moved = s1 / n1 - s0 / n0 - (S1 / N1 - S0 / N0);
-        const variance =
-          v0 === undefined
-            ? spread(S0 / N0) / n0 + spread(S1 / N1) / n1
-            : v0 / n0 ** 2 + v1! / n1 ** 2;
-        if (variance > 0) squares[dimension + 1]!.push({ square: moved ** 2 / variance, weight });
-      }
-    }
-    const finer = cuboids.flatMap((one, other) =>
-      other > at && dimensions.every((each) => one.dimensions.includes(each))
-        ? (noise[other] ?? [])
-        : [],
-    );
-    const most = finer.length === 0 ? undefined : Math.max(...finer);
-    const read = squares.map(scatterOf).filter(({ many }) => many >= LEAST_GROUPS);
-    if (read.length === 0) {
-      noise[at] = most;
-      continue;
-    }
-    const { many, scatter } = read.reduce((a, b) => (b.scatter < a.scatter ? b : a));
-    const prior = most ?? usualNoise;
-    const mixed = (many * scatter + PRIOR_GROUPS * prior) / (many + PRIOR_GROUPS);
-    noise[at] = Math.max(1, most ?? 0, mixed);
-  }
-  const known = noise.filter((one) => one !== undefined);
-  return noise.map((one) => one ?? Math.max(usualNoise, ...known));
-}
-
-/** The scatter of groups, and how many of equal weight would tell as much. */
-function scatterOf(groups: readonly { readonly square: number; readonly weight: number }[]) {
-  const most = MOST_TELLING * groups.reduce((sum, { weight }) => sum + weight, 0);
-  const sorted = groups
-    .map(({ square, weight }) => ({ square, weight: Math.min(weight, most) }))
-    .sort((a, b) => a.square - b.square);
-  const all = sorted.reduce((sum, { weight }) => sum + weight, 0);
-  const many = all ** 2 / sorted.reduce((sum, { weight }) => sum + weight ** 2, 0) || 0;
-  let [scatter, under] = [0, 0];
-  let level = 0;
-  for (const { square, weight } of sorted) {
-    under += weight;
-    while (level < CHI_QUANTILES.length && under >= CHI_QUANTILES[level]![0] * all) {
-      const [part, chi] = CHI_QUANTILES[level]!;
-      if (many * (1 - part) >= LEAST_BEYOND) scatter = Math.max(scatter, square / chi);
-      level += 1;
-    }
-  }
-  return { many, scatter };
 }

@@ -82,6 +82,8 @@ export const LEAST_LEAVES = 12;
 
 // Shares and means.
 
+/** The same of rates: rows of a user are alike only in part. */
+export const RATE_CLUMP = { rows: 4, runs: 2 };
 /** What each row of an element weighs against what it explains: half. */
 export const BREADTH = 0.5;
 /** Rows of the expected rate that an element's own rate of before is mixed with. */
@@ -94,16 +96,10 @@ export const LEAST_LEFT = 0.1;
 export const LEAST_RATE = 0.02;
 /** Standard errors from which the whole moved; below, its parts may cancel. */
 export const WHOLE_MOVED = 2;
-/** Fewer groups can't tell how much rates scatter. */
-export const LEAST_GROUPS = 12;
 /** All rows changed alike if the causes leave this many times the squared error. */
 export const ALIKE = 4;
 /** An element with more of the rows is all of them. */
 export const ALL = 0.98;
-/** A level of a scatter is read where so many groups lie beyond it. */
-export const LEAST_BEYOND = 5;
-/** No group tells more than this part of all. */
-export const MOST_TELLING = 0.05;
 
 // Mixes.
 

@@ -71,7 +71,7 @@ export function periodText(before: TimeRange, after: TimeRange): string {
 
 /** A measure's name as a sentence has it: "Median run duration" of "Run duration, median". */
 export function spoken(label: string): string {
-  const [, name, which] = /^(.+), (median|\S+ percentile)$/.exec(label) ?? [];
+  const [, name, which] = /^(.+), (median|mean|\S+ percentile)$/.exec(label) ?? [];
   if (name === undefined || which === undefined) return label;
   return `${which.charAt(0).toUpperCase()}${which.slice(1)} ${lowered(name)}`;
 }

@@ -120,6 +120,7 @@ describe("compare", () => {
     await expect(compare(lab.measurements, { now, dimensions: ["probe_c"] })).rejects.toThrow(
       /did you mean probe_cc\?/,
     );
+    await expect(compare(lab.measurements, { now, top: 2.5 })).rejects.toThrow(/whole number/);
     await expect(compare(lab.measurements, { now, dimensions: [] })).rejects.toThrow(
       /no dimension/,
     );
@@ -142,6 +143,16 @@ it("compareCells: the order of the table is the same in whatever order the serve
   for (let turn = 1; turn < 60; turn += 7) {
     expect(listed([...rows.slice(turn), ...rows.slice(0, turn)])).toEqual(listed(rows));
   }
+});
+
+it("compareCells: 3.10.0 of one program is another release than that of the next", () => {
+  const rows = ["a", "b"].flatMap((program): Row[] => [
+    { values: [program, "3.10.0"], before: 9_000, after: program === "a" ? 900 : 9_000 },
+    { values: [program, "3.9.1"], before: 9_000, after: 9_000 },
+  ]);
+  const { values } = compareCells(cellsOf(["software_name", "software_version"], rows), 20);
+  const versions = values.filter(({ dimension }) => dimension === "software_version");
+  expect(versions).toMatchObject([{ value: "a 3.10.0", before: 9_000, after: 900 }, {}, {}, {}]);
 });
 
 it("weekBefore keeps the clock of the zone, and two ranges apart", () => {

@@ -237,7 +237,7 @@ describe("a share", () => {
       { software_name: "a", software_version: "1.1" },
     ]);
     expect(sentence).toMatch(
-      /a 1\.1 has 40 % where 3\.0 % was to be expected by what its users had.*; 38 % of all rows are of it \(none before\)\./,
+      /a 1\.1 has 40 % where 3\.0 % was to be expected by what its users had.*; 38 % of all measurements are of it \(none before\)\./,
     );
   });
 
@@ -252,12 +252,18 @@ describe("a share", () => {
     );
     const { sentence, causes } = explainCells(cellsOf(names, rows, "rate"));
     expect(sentence).toMatch(
-      /software_name b has 30 % of the rows now and had 10 %, with 30 % of its own, as before\. That mix of software_name makes up 100 % of the change/,
+      /software_name b has 30 % of the measurements now and had 10 %, with 30 % of its own, as before\. That mix of software_name makes up 100 % of the change/,
     );
     expect(causes.map(({ where }) => where)).toEqual([{ software_name: "b" }]);
     const compared = compareCells(cellsOf(names, rows, "rate"), 20).sentence;
     expect(compared).toContain("That mix of software_name makes up 100 % of the change");
     expect(compared).not.toContain("No value");
+  });
+
+  test("of no rows says so", () => {
+    const { sentence, found } = explainCells(cellsOf(["software_name"], [], "rate"));
+    expect(found).toBe(false);
+    expect(sentence).toContain("because neither range holds such rows");
   });
 
   test("names a mix once, though within its values all fell (Simpson's paradox)", () => {
