@@ -54,7 +54,7 @@ export function rateAccount(given: ChangeCells): Account {
       partAfter,
       ...(relative !== undefined && { variation: relative }),
       users: userDimensions(cells),
-      usualNoise: { runs: RATE_CLUMP.runs, measurements: RATE_CLUMP.rows }[cells.many] ?? 1,
+      usualNoise: { runs: RATE_CLUMP.runs, rows: 1 }[cells.many] ?? RATE_CLUMP.measurements,
     });
   const asItWas = search((column) => column);
   /** Half the interval of the difference of two rates. */

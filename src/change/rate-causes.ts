@@ -37,7 +37,7 @@ export interface RateLeaves extends Leaves {
   readonly usual?: number;
   /** Dimensions by which users are told apart, the fewest first; the last are all. Default: all. */
   readonly users?: readonly (readonly number[])[];
-  /** How many times the variance of rows drawn alone is usual, where few groups tell it. */
+  /** How many times the variance of rows drawn alone is usual; 1: they don't come in runs. */
   readonly usualNoise: number;
 }
 
@@ -266,7 +266,7 @@ function userMoves(
  * together is taken out; of few users as services have it.
  */
 function noiseIn(
-  { usualNoise }: RateLeaves,
+  { usualNoise, spreadBefore }: RateLeaves,
   total: readonly number[],
   inside: readonly number[] = total.map(() => 0),
 ): number {
@@ -274,7 +274,9 @@ function noiseIn(
   const about = ([, size, first, second]: readonly number[]) =>
     size! > 1e-6 ? Math.max(0, second! - first! ** 2 / size!) : 0;
   const [weight, size, , , alone] = total;
-  if (!(size! > 1e-6 && alone! > 0)) return usualNoise;
+  // Rows that aren't in runs are drawn alone.
+  const drawnAlone = usualNoise === 1 && spreadBefore === undefined;
+  if (drawnAlone || !(size! > 1e-6 && alone! > 0)) return usualNoise;
   const many = weight! ** 2 / size!;
   const scatter = (about(inside) + about(rest)) / alone!;
   return Math.max(1, (many * scatter + PRIOR_GROUPS * usualNoise) / (many + PRIOR_GROUPS));

@@ -82,8 +82,8 @@ export const LEAST_LEAVES = 12;
 
 // Shares and means.
 
-/** The same of rates: rows of a user are alike only in part. */
-export const RATE_CLUMP = { rows: 4, runs: 2 };
+/** So many times the variance of rows drawn alone is usual of a rate: rows of a user are alike only in part. */
+export const RATE_CLUMP = { measurements: 4, runs: 2 };
 /** What each row of an element weighs against what it explains: half. */
 export const BREADTH = 0.5;
 /** Rows of the expected rate that an element's own rate of before is mixed with. */
