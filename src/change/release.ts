@@ -132,8 +132,8 @@ export async function release(
   const [programs, tests] = seen.origin.columns.dimensions.map(({ order }) => order);
   const [software, ...others] = programs!;
   if (software === undefined) {
-    const [why = "No measurement of it was found."] = seen.origin.notes;
-    return cantTell(lowered(why));
+    const why = seen.origin.notes.find((note) => note.startsWith("No measurement "));
+    return cantTell(lowered(why ?? "No measurement of it was found."));
   }
   if (others.length > 0) {
     throw new ProbelabError(
