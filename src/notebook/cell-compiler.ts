@@ -1,3 +1,8 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type TypeScript from "typescript";
 import { ProbelabError } from "../base/error.js";
 import { namesIn, runtimeName, tailOf, transpileCell, typedHead } from "./cell-code.js";
@@ -62,6 +67,8 @@ export class CellCompiler {
   #declarations: Declarations = new Map();
   #modules = 0;
   #prepared: CellModule | undefined;
+  /** The cells of a headless notebook, and whether TypeScript accepts them with the column types of now. */
+  #notebook: { cells: readonly CellModule[]; accepted: boolean | "unknown" } | undefined;
 
   /** @param folder the notebook's */
   constructor(folder: string, scripts: CellScripts) {
@@ -74,7 +81,7 @@ export class CellCompiler {
     return this.#withRecovery(actionOf(cell), () => {
       const number = this.#modules + 1;
       const module = this.#moduleOf(cell, number, this.#declarations);
-      const faults = this.#faultsOf(module);
+      const faults = this.#isAccepted(module) ? [] : this.#faultsOf(module);
       const compiled = faults.length === 0 ? this.#transpiled(module) : undefined;
       this.#modules = number;
       this.#prepared = faults.length === 0 ? module : undefined;
@@ -109,8 +116,9 @@ export class CellCompiler {
       if (!(error instanceof ProbelabError)) throw error;
       objections.push({ index: modules.length, objection: error });
     }
+    const isKnown = objections.length === 0 && readAccepted(this.#keyOf(modules));
     this.#language.setRoots(modules.map(({ module }) => module));
-    for (const [index, module] of modules.entries()) {
+    for (const [index, module] of isKnown ? [] : modules.entries()) {
       try {
         const faults = this.#withRecovery(actionOf(module), () => this.#faultsOf(module));
         if (faults.some(({ code }) => code === MODULE_NOT_FOUND)) return objections;
@@ -122,12 +130,15 @@ export class CellCompiler {
         return [...objections, { index, objection: error }];
       }
     }
-    return objections.sort((a, b) => a.index - b.index);
+    objections.sort((a, b) => a.index - b.index);
+    if (objections.length === 0) this.#notebook = { cells: modules, accepted: "unknown" };
+    return objections;
   }
 
   /** Makes `types`, the text of a declaration file, known to all later cells in place of those before. */
   setColumnTypes(types: string): void {
-    this.#language.setColumnTypes(types);
+    this.#language.columnTypes = types;
+    if (this.#notebook) this.#notebook.accepted = "unknown";
   }
 
   /** The signature and documentation at `position`. */
@@ -171,6 +182,35 @@ export class CellCompiler {
     const after = new Map([...declared, ...own]);
     this.#language.setModule(module, text);
     return { ...cell, module, statements, text, start: head.length, used, after };
+  }
+
+  /** True for a cell of a notebook that TypeScript accepts as a whole. */
+  #isAccepted({ module, text }: CellModule): boolean {
+    const notebook = this.#notebook;
+    if (!notebook?.cells.some((cell) => cell.module === module && cell.text === text)) {
+      this.#notebook = undefined;
+      return false;
+    }
+    if (notebook.accepted === "unknown") {
+      notebook.accepted = readAccepted(this.#keyOf(notebook.cells)) || this.#judge(notebook.cells);
+    }
+    return notebook.accepted;
+  }
+
+  #judge(cells: readonly CellModule[]): boolean {
+    this.#language.setRoots(cells.map(({ module }) => module));
+    if (cells.some((cell) => this.#faultsOf(cell).length > 0)) return false;
+    const files = this.#language.filesOf(this.#language.program());
+    writeAccepted(
+      this.#keyOf(cells),
+      files.map(({ fileName }) => fileName),
+    );
+    return true;
+  }
+
+  /** Identifies cells that TypeScript judges, its version, and the column types that it judges them with. */
+  #keyOf(cells: readonly CellModule[]): string {
+    return [ts.version, this.#language.columnTypes, ...cells.map(({ text }) => text)].join("\0");
   }
 
   /** Puts `code` below the declarations of earlier cells. @returns its path, and where the code starts there */
@@ -266,4 +306,51 @@ export class CellCompiler {
 
 function actionOf({ name }: NamedCode): string {
   return `Can't compile ${name.replace("-", " ")}`;
+}
+
+/** Notebooks that are remembered, some 25 KB each. */
+const mostTexts = 200;
+
+/**
+ * Remembers that TypeScript accepted a notebook: the next run of the same cells does without the check, which
+ * takes 1.1 s. The user's cache holds hashes of texts, no text.
+ */
+function writeAccepted(text: string, paths: readonly string[]): void {
+  // What was read, and this program.
+  const stamps = [...paths, fileURLToPath(import.meta.url)].map((path) => [path, stampOf(path)]);
+  const path = pathOf(text);
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const age = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const others = readdirSync(dirname(path)).map((name) => join(dirname(path), name));
+    others.sort((a, b) => age(b) - age(a));
+    for (const old of others.slice(mostTexts)) rmSync(old, { force: true });
+    writeFileSync(path, JSON.stringify(stamps), { mode: 0o600 });
+  } catch {
+    // The next run checks anew.
+  }
+}
+
+/** True for a notebook that TypeScript accepted, with the files that it was checked against as they were. */
+function readAccepted(text: string): boolean {
+  try {
+    // Only part of it where another run writes it just now: no JSON.
+    const stamps = JSON.parse(readFileSync(pathOf(text), "utf8")) as [string, string | null][];
+    return stamps.every(([path, stamp]) => (stampOf(path) ?? null) === stamp);
+  } catch {
+    return false;
+  }
+}
+
+/** Below `XDG_CACHE_HOME` or `~/.cache`. */
+function pathOf(text: string): string {
+  const given = process.env["XDG_CACHE_HOME"] ?? "";
+  const cache = isAbsolute(given) ? given : join(homedir(), ".cache");
+  const hash = createHash("sha256").update(`${process.cwd()}\0${text}`).digest("hex");
+  return join(cache, "probelab", "judged", hash);
+}
+
+function stampOf(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && `${stat.mtimeMs} ${stat.size}`;
 }

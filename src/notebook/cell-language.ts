@@ -90,8 +90,12 @@ export class CellLanguage {
     this.#setText(this.#root, `export {};${imports.join("")}`);
   }
 
-  /** Sets the types of the tables' columns: the text of a declaration file, known to all cells. */
-  setColumnTypes(text: string): void {
+  /** The types of the tables' columns: the text of a declaration file, known to all cells. */
+  get columnTypes(): string {
+    return this.#texts.get(this.#columns)?.text ?? "";
+  }
+
+  set columnTypes(text: string) {
     this.#setText(this.#columns, text);
   }
 

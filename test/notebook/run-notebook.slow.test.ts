@@ -274,21 +274,6 @@ test("type errors of all cells are told, but not those that follow from others",
   expect(outputs.map((texts) => texts.length)).toEqual([1, 0, 0, 0, 1, 1]);
 });
 
-test("cells that are checked at once share variables, functions, classes and enums", async () => {
-  await writeFile(join(folder.path, "given.d.ts"), "export const given: number;");
-  await writeFile(join(folder.path, "given.js"), "exports.given = 7;");
-  const cells = [
-    `enum Colour { Red = 1, Blue } interface Point { x: number }
-     class Base { name() { return "base"; } } function twice(n: number) { return 2 * n; } let count = 1;`,
-    `import { type Lab, last, Result } from "probelab"; import type { ColumnTable } from "arquero";
-     import { given } from "./given"; let lab: Lab | undefined; let table: ColumnTable | undefined;
-     class Derived extends Base {} const point: Point = { x: twice(Colour.Blue) }; count = point.x;`,
-    `import { last } from "probelab"; const all = { twice, given };
-     [count, new Derived().name(), all.twice(4), all.given, lab, table, typeof last, typeof Result].join(" ")`,
-  ];
-  expect((await run(cells)).outputs[2]).toEqual(["result: '4 base 8 7   function function'"]);
-});
-
 test("numbers of cells are those of the notebook, without the cell that sets parameters", async () => {
   const parameters = { code: "let span = '3 months';", tags: ["parameters"] };
   const seen: string[] = [];
