@@ -77,6 +77,15 @@ function allLabels(asked: Span): string[] {
   return [...labels];
 }
 
+/** Labels of the buckets at the edges that the range covers only in part. */
+export function incompleteLabels(asked: Span): string[] {
+  const label = (ms: number) => bucketLabel(ms, asked.every, asked.zone);
+  const cut = new Set<string>();
+  if (label(asked.start - 1) === label(asked.start)) cut.add(label(asked.start));
+  if (label(asked.end - 1) === label(asked.end)) cut.add(label(asked.end));
+  return [...cut];
+}
+
 const labels = new Map<string, string[]>();
 
 function labelsOf({ start, end, zone, every }: Span): string[] {
