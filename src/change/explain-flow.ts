@@ -17,7 +17,7 @@ import {
   type NamedRows,
   type Move,
 } from "./releases.js";
-import { ALONG, CERTAIN, GONE, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
+import { ALONG, CERTAIN, GONE, MOST_TOLD, NEW, priceOf, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   elementText,
@@ -157,6 +157,8 @@ interface Flow {
   readonly out: Uint8Array;
   /** Of each leaf's change, of what is counted. */
   readonly variance: Float64Array;
+  /** Of each leaf's change in rows. */
+  readonly rowVariance: Float64Array;
 }
 
 /**
@@ -190,8 +192,13 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     return !users.known || users.against(one.leaves) > priceOf(cuboids.length, groups);
   });
   const out = marked(before.length, certain);
-  const expected = upgrade(cells, counted, out)(before).map((n) => n * ratio);
-  const flow: Flow = { cells, counted, expected, out, variance: found.variance };
+  const upgraded = upgrade(cells, counted, out);
+  const expected = upgraded(before).map((n) => n * ratio);
+  const size = upgraded(counted.before).map((n, leaf) => n * ratio + counted.after[leaf]!);
+  const rowVariance = users.variance.map((own, leaf) => {
+    return size[leaf]! > 0 ? own * ((expected[leaf]! + after[leaf]!) / size[leaf]!) ** 2 : 0;
+  });
+  const flow: Flow = { cells, counted, expected, out, variance: found.variance, rowVariance };
   const stayed = withoutMoves(flow, certain);
   const causes = renamed(flow, stayed).map((cause) =>
     cause.kind === undefined ? byRelease(flow, cause) : cause,
@@ -201,15 +208,10 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     Math.abs(found.ordinary - 1) > WHOLE &&
     Math.abs(sumOver(after, rest) / sumOver(expected, rest) - 1) > WHOLE &&
     users.against(rest, 1) > CERTAIN ** 2 / 2;
-  const variance = users.variance.map((own, leaf) => {
-    const rows = before[leaf]! * ratio + after[leaf]!;
-    const n = counted.before[leaf]! * ratio + counted.after[leaf]!;
-    return n > 0 ? own * (rows / n) ** 2 : 0;
-  });
   const only = alike && causes.length === 0 && byRelease(flow, { where: {}, leaves: rest });
   return only && only.kind !== undefined
-    ? { causes: [only], expected, alike: false, variance, users }
-    : { causes, expected, alike, variance, users };
+    ? { causes: [only], expected, alike: false, variance: rowVariance, users }
+    : { causes, expected, alike, variance: rowVariance, users };
 }
 
 /** Causes by name, but for releases whose loss others of their program won in the same place (or the reverse). */
@@ -296,26 +298,47 @@ function byRelease(flow: Flow, cause: FlowCause): FlowCause {
   const whose = programOf(cells, cause.leaves);
   if (version < 0 || (program >= 0 && Object.keys(whose).length === 0)) return cause;
   const all = from === undefined ? cause.leaves : siblings(cells, cause.leaves);
-  if (from !== undefined && !mayHaveMoved(counted, cause.leaves, all, flow.variance)) return cause;
   const mine = new Set(cause.leaves);
   const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
+  if (from !== undefined && !mayHaveMoved(counted, cause.leaves, all, flow.variance)) {
+    const had = sumOver(cells.before, cause.leaves) * cells.ratio;
+    if (sumOver(expected, cause.leaves) > NEW * had) expectMissing(flow, cause.leaves, leaves);
+    return cause;
+  }
   const release = guilty(counted, leaves, flow.variance);
   if (release?.kind !== "loses") {
     if (release === undefined && from === undefined) return cause;
     const own = { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length };
     return release === undefined ? own : { ...own, kind: "either", newest: release.version };
   }
-  if (release.version === from) return cause;
-  const ofRelease = new Set(release.leaves);
-  const others = leaves.filter((leaf) => !ofRelease.has(leaf));
-  const left = sumOver(expected, leaves) - sumOver(cells.after, others);
-  if (left < 0) return cause;
-  for (const leaf of others) expected[leaf] = cells.after[leaf]!;
-  const weight = (leaf: number) => cells.before[leaf]! + cells.after[leaf]! + 1e-9;
-  const total = release.leaves.reduce((sum, leaf) => sum + weight(leaf), 0);
-  for (const leaf of release.leaves) expected[leaf] = (left * weight(leaf)) / total;
+  if (release.version === from || !expectMissing(flow, release.leaves, leaves)) return cause;
   const where = { ...whose, [name]: release.version, ...place };
   return { where, leaves: release.leaves, rest: cause.rest ?? false, kind: "loses", from };
+}
+
+/**
+ * Expects of a release what the others of its program lack in the same place, whose users it should have.
+ *
+ * @param all the rows of the place, the release's among them. @returns false where they lack nothing.
+ */
+function expectMissing(
+  { cells, expected, rowVariance: variance }: Flow,
+  own: readonly number[],
+  all: readonly number[],
+): boolean {
+  const mine = new Set(own);
+  const others = all.filter((leaf) => !mine.has(leaf));
+  const missing = sumOver(expected, all) - sumOver(cells.after, others);
+  if (missing < 0) return false;
+  const noise = sumOver(variance, all);
+  const weight = (leaf: number) => cells.before[leaf]! + cells.after[leaf]! + 1e-9;
+  const total = own.reduce((sum, leaf) => sum + weight(leaf), 0);
+  for (const leaf of others) [expected[leaf], variance[leaf]] = [cells.after[leaf]!, 0];
+  for (const leaf of own) {
+    expected[leaf] = (missing * weight(leaf)) / total;
+    variance[leaf] = (noise * weight(leaf)) / total;
+  }
+  return true;
 }
 
 /** Of a release, what was expected of it and what came; undefined of other causes. */
