@@ -352,7 +352,10 @@ function sentenceOf(
   return `No sudden drop of ${measure.label}${groups} in ${hours}. ${noticed} over two ${noun} would have been noticed${where}${unseen}; ${stated}${tail}`;
 }
 
-/** A fall over weeks, which becomes usual: the last week against the first that is judged, or one four weeks before. */
+/**
+ * A fall over weeks, which becomes usual: the last week against the first that is judged, or one four
+ * weeks before. What two counts may differ by through chance isn't said.
+ */
 function slowText({ series, buckets, measure, time, range }: Flows, { from, to }: Span): string {
   const week = WEEK / usualLength(time.every);
   const weeks = Math.max(4, Math.floor((to - from) / week) - 1);
@@ -361,7 +364,8 @@ function slowText({ series, buckets, measure, time, range }: Flows, { from, to }
     (values) =>
       values.includes(null) ? NaN : values.reduce<number>((sum, value) => sum + value!, 0),
   );
-  if (!measure.additive || !(is! / was! < 1 - SLOW)) return "";
+  const chance = 3 * Math.sqrt(is! + was!);
+  if (!measure.additive || !(was! - is! > Math.max(SLOW * was!, chance))) return "";
   const end = formatInstant(buckets[to - 1]!.end, range.timeZone);
   return `But the week to ${end} held ${percent(1 - is! / was!)} less than the one ${counted(weeks, "week")} before.`;
 }
