@@ -50,7 +50,7 @@ export interface ChangeCells {
   /** A rate: the part of those rows. */
   readonly partBefore: Float64Array;
   readonly partAfter: Float64Array;
-  /** A count of measurements: the runs of each leaf that they are of; missing where runs can't be told. */
+  /** A count of measurements: the runs of each leaf that they are of; missing where runs aren't known. */
   readonly runs?: { readonly before: Float64Array; readonly after: Float64Array };
   /** Variance of one row's value, of a mean; missing for a share. */
   readonly variance?: number;
@@ -203,7 +203,7 @@ export async function askCells(
           ? []
           : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
         ...(ofRuns && later.many === "measurements" && later.different === undefined
-          ? ["The rows asked hold no report_id: how many measurements a run holds can't be told."]
+          ? ["The rows asked hold no report_id: how many measurements a run holds is unknown."]
           : []),
         ...later.origin.notes,
         ...empty,

@@ -278,17 +278,17 @@ function dispersion(
 /** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */
 function fitted(points: readonly { variance: number; poisson: number }[]) {
   // Where most leaves are there before or after only, as single runs of many rows are, their change is
-  // ± 2 whatever the noise: larger leaves tell it.
-  const telling = points.filter(({ variance }) => variance < SATURATED);
-  if (telling.length < 3) return undefined;
-  const most = Math.max(1e-9, ...telling.map(({ variance }) => variance));
+  // ± 2 whatever the noise: larger leaves show it.
+  const unsaturated = points.filter(({ variance }) => variance < SATURATED);
+  if (unsaturated.length < 3) return undefined;
+  const most = Math.max(1e-9, ...unsaturated.map(({ variance }) => variance));
   let best = { s2: most, phi: 1 };
   let least = Infinity;
   for (let i = 0; i <= 40; i += 1) {
     const s2 = i === 0 ? 0 : most * 10 ** (-4 + i / 10);
     for (let j = 0; j <= 50; j += 1) {
       const phi = j === 0 ? 0 : 10 ** (-2 + j / 10);
-      const off = telling.reduce(
+      const off = unsaturated.reduce(
         (sum, { variance, poisson }) =>
           sum + Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9))),
         0,

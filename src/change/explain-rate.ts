@@ -117,7 +117,7 @@ export function rateAccount(given: ChangeCells): Account {
   return { ...(quantile ?? ends), parts, rest, moves: [], remarks: seen, notes: [] };
 }
 
-/** By what users are told apart: with their version, and test, only where a cause names it. */
+/** The dimensions that tell users apart: with their version, and test, only where a cause names it. */
 function userDimensions({ names }: ChangeCells): number[][] {
   const { version } = releaseDimensions({ names });
   const all = names.map((_, dimension) => dimension);
@@ -207,7 +207,7 @@ function variationOf(cells: ChangeCells, variance: number): number {
 function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
   const middle = (all.r0 + all.r1) / 2;
   const { version, program } = releaseDimensions(cells);
-  // Where a program grows its versions do: the program tells it.
+  // Where a program grows its versions do: the program is named.
   const list = cells.names.flatMap((name, at) => {
     if (at === version && program >= 0) return [];
     const weights = new Float64Array(cells.leaves.sizes[at]!).fill(1);

@@ -96,7 +96,7 @@ const ACTION = "explain a change";
 const MOST_LISTED = 3;
 
 /**
- * Tells which values of which dimensions, and which combinations of them, account for the change of a
+ * Finds which values of which dimensions, and which combinations of them, account for the change of a
  * count, a share or a quantile between two ranges, in a scan of each.
  *
  * Causes are disjoint and their contributions, with the rest's, add up to the change: exactly for

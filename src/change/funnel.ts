@@ -189,7 +189,7 @@ async function countSteps(
     answers.push(answer);
     const rows = answer.rows().filter(form ?? (() => true));
     if (form !== undefined && rows.length === 0) {
-      unknown.push(`${what} can't be told: no line has their form, ${formatRange(range)}`);
+      unknown.push(`${what} can't be counted: no line has their form, ${formatRange(range)}`);
     }
     return rows;
   };
@@ -224,7 +224,7 @@ async function attempt<T>(what: string, ask: () => Promise<T>): Promise<T | stri
     return await ask();
   } catch (error) {
     if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-    return `${what} can't be told, because: ${error.message.replace(/\.$/, "")}`;
+    return `${what} can't be counted, because: ${error.message.replace(/\.$/, "")}`;
   }
 }
 
@@ -243,7 +243,7 @@ function verdict(rows: readonly Judged[], unknown: readonly string[], span: stri
       worst.step === "stored" &&
       rows.some(({ step, change }) => step === "accepted" && change === null);
     const culprit = isOpen
-      ? "Fewer reports are stored, but which step lost them can't be told"
+      ? "Fewer reports are stored, but which step lost them is unknown"
       : CULPRITS[worst.step];
     const more = others.map(({ step, change }) => `; ${step} too (${signedPercent(change!)})`);
     const text = `${culprit}: ${signedPercent(worst.change!)} against ${when}, ${span}${more.join("")}: ${tail}`;
@@ -400,7 +400,7 @@ ORDER BY newest, program`,
     const [{ lag_q50: median = null, lag_q95: high = null } = {}] = rows;
     const text =
       median === null
-        ? `how far storing lags behind can't be told, because ${stored.why ?? `no ${stored.name} of the last day tells a time`}`
+        ? `how far storing lags behind is unknown, because ${stored.why ?? `no ${stored.name} of the last day gives a time`}`
         : `stored ${duration(median)} after measurement in the median, ${duration(high!)} at the 95th percentile (by ${stored.name})`;
     return { rows, text, origin: answerOrigin(database, question, range, answer), notes };
   });
@@ -409,7 +409,7 @@ ORDER BY newest, program`,
 
 /** The column that holds the time of storing, or why none does. */
 function storedColumn(table: TableInfo): { name?: string; sql?: string; why?: string } {
-  if (table.time.resolution === "day") return { why: `${table.timeName} tells only the day` };
+  if (table.time.resolution === "day") return { why: `${table.timeName} gives only the day` };
   for (const [name, type] of table.columns) {
     if (STORED_AT.test(name) && plainType(type).startsWith("DateTime")) {
       return { name, sql: table.column(name) };

@@ -97,7 +97,7 @@ const LEAST_HOURS = 10;
  * are those of order statistics (Conover, Practical Nonparametric Statistics, 3.2), of the share
  * Wilson's with as many trials as the scatter between hours leaves. A value moved where the change
  * matters (10 % of a median, half of a share, at most a percentage point) and lies beyond twice its
- * interval; it is as before where the whole interval doesn't matter; else it can't be told.
+ * interval; it is as before where the whole interval doesn't matter; else there is no answer.
  */
 export async function release(
   database: Database,
@@ -328,7 +328,7 @@ function verdictOf(
   return low >= -least && high <= least ? "as before" : "can't tell";
 }
 
-/** What moved, what didn't and what can't be told, a sentence each. */
+/** A sentence each of what moved, what didn't, and where the rows can't tell. */
 export function words(values: readonly ReleaseValue[]): string {
   const texts = (verdict: ReleaseValue["verdict"], text: (value: ReleaseValue) => string) =>
     values

@@ -122,7 +122,7 @@ export function withMissing(cells: ChangeCells): ChangeCells {
  * everywhere, and those go, with what they held, to the releases that won. The sum over the releases
  * of a program stays in each country, network and test.
  *
- * @param counted what tells how users went: runs, where they are known.
+ * @param counted runs, where they are known: they show how users went.
  * @param out leaves that nothing is learned from, those of causes.
  */
 export function upgrade(

@@ -49,7 +49,7 @@ export function runSizes(
     column.map((value, leaf) => (of[leaf]! > 0 && held[leaf]! > 0 ? value : 0));
   const moved = upgrade(cells, runs);
   const runsBefore = moved(runs.before).map((n) => n * ratio);
-  /** A flood of runs is told as one, not by how long they are. */
+  /** A flood of runs is named as one, not by how long they are. */
   const comparable = (leaf: number) =>
     runs.after[leaf]! <= FLOOD * (runsBefore[leaf]! + LEAST_RUNS);
   const by = (column: Float64Array, factor: (leaf: number) => number) =>
@@ -62,7 +62,7 @@ export function runSizes(
   };
   type Column = keyof typeof columns;
   const sum = (name: Column, leaves: readonly number[]) => sumOver(columns[name], leaves);
-  // Kinds of runs that scatter less tell more: each weighs by what it tells. Of a run that holds one
+  // Kinds of runs that scatter less say more: each weighs by what it says. Of a run that holds one
   // measurement none can be missing.
   const several = (leaf: number) => (held[leaf]! > 1 ? 1 - 1 / held[leaf]! : 0);
   const weighed = (name: Column) =>

@@ -103,7 +103,7 @@ export const ALL = 0.98;
 
 // Mixes.
 
-/** A mix that makes up more of the change is told as its cause. */
+/** A mix that makes up more of the change is its cause. */
 export const MIXED = 0.5;
 /** A coarser dimension is named if it holds, and its mix explains, this part of what the finer one does. */
 export const NEARLY = 0.8;

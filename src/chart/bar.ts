@@ -36,7 +36,7 @@ export const BAR: ChartKind = {
   layers,
 };
 
-/** Counts without the bar of the rest, where that would make all others too short to read: it is told. */
+/** Counts without the bar of the rest, where that would make all others too short to read: a note gives it. */
 function withoutRest(drawing: Drawing, { other }: DrawOptions): Drawing {
   const { points, xs, series, roles, restX, panel } = drawing;
   const kept = points.filter(({ x }) => x !== restX);

@@ -100,7 +100,7 @@ export interface BarOptions<C extends string = string> extends ChartOptions<C> {
    * by value for a question's groups, unless they have an order (versions, hours, weekdays, bins).
    */
   readonly sort?: "value" | "given";
-  /** Whether there is a bar of "other"; default: where it is at most three times the longest of the others, else a note tells it. */
+  /** Whether there is a bar of "other"; default: where it is at most three times the longest of the others, else a note gives it. */
   readonly other?: boolean;
   /** Columns of the ends of each bar's interval; default: those that a question asks with its rate. null for none. */
   readonly interval?: readonly [string, string] | null;

@@ -26,7 +26,7 @@ export const explainCommand = answering<Flags>(
     .option("--top <n>", "how many values are listed", wholeNumber, 20)
     .addHelpText(
       "after",
-      "\nThe exit code is 0 where nothing changed, 8 where something did, 9 where it can't be told, 1 for an error.",
+      "\nThe exit code is 0 where nothing changed, 8 where something did, 9 where the rows can't tell, 1 for an error.",
     ),
   "24h",
   async (lab, { range, flags, signal }) => {

@@ -80,7 +80,7 @@ export async function askExplore(
   return arranged(cells, main, wanted === "auto");
 }
 
-/** Without the cells in which there is nothing, and with what adds up to the main measure told. */
+/** Without empty cells; names what adds up to the main measure. */
 function arranged(cells: Result, main: string, auto: boolean): Result {
   const { columns, notes } = cells.origin;
   const [first, second] = columns.measures.map(({ name }) => name) as [string, string?];
@@ -110,7 +110,7 @@ function measured(
   if (kind === "sum") return { sum: measure };
   if ((kind !== "share" && kind !== "ratio") || first === undefined) {
     throw new ProbelabError(
-      `Can't ${action} by ${typeof kind === "string" ? kind : JSON.stringify(measure)}: its values don't add up, so no choice in the figure could be told from the cells. Pass count(), sum(column), share(where) or ratio(a, b), or ask each choice by itself: lab.measurements.ask({ …, where }).`,
+      `Can't ${action} by ${typeof kind === "string" ? kind : JSON.stringify(measure)}: its values don't add up, so no choice in the figure could be computed from the cells. Pass count(), sum(column), share(where) or ratio(a, b), or ask each choice by itself: lab.measurements.ask({ …, where }).`,
     );
   }
   const whole = kind === "ratio" ? second! : count(where && { where });

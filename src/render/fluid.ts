@@ -7,7 +7,7 @@ import { wrap } from "./label.js";
 /** Pixels of a picture, with axes and legend: the narrowest that can be read, and as wide as it may grow. */
 const NARROWEST = 480;
 const WIDEST = 1600;
-/** Where nothing tells how wide the place is: the cell of a JupyterLab of 1,000 pixels. */
+/** The width where none is known: the cell of a JupyterLab of 1,000 pixels. */
 const UNKNOWN = 520;
 /** A plot of this many pixels grows with its place, a narrower one (a few upright bars) only shrinks. */
 const GROWING = 560;

@@ -135,7 +135,7 @@ function finish(drawn: string, spec: Record<string, unknown>): string {
   const description = typeof spec.description === "string" ? spec.description : "";
   const body = ownIds(withoutAddresses(legalXml(drawn)));
   const end = body.indexOf(">", body.indexOf("<svg"));
-  // The widths that Vega was told are without kerning.
+  // Vega laid the text out without kerning.
   return `${body.slice(0, end)} role="img" kerning="0">${[
     ...(title === "" ? [] : [`<title>${escapeXml(title)}</title>`]),
     ...(description === "" ? [] : [`<desc>${escapeXml(description)}</desc>`]),

@@ -103,14 +103,14 @@ describe("freshness of lab.funnel", () => {
     );
   });
 
-  it("says what can't be told without such columns, and without log lines", async () => {
+  it("says what isn't known without such columns, and without log lines", async () => {
     await measured(2, null, false);
     await own.writer.command("DROP TABLE logs");
     await using lab = await own.open();
     const found = await freshnessOf(lab);
     expect(found.found).toBe(false);
     expect(found.sentence).toMatch(
-      /can't be told, because fastpath has neither a measurement_uid nor a column for the time of storing, such as inserted_at; log lines can't be told, because: Can't .*logs/,
+      /is unknown, because fastpath has neither a measurement_uid nor a column for the time of storing, such as inserted_at; log lines can't be counted, because: Can't .*logs/,
     );
     await own.writer.command("TRUNCATE TABLE fastpath");
     const empty = await freshnessOf(lab);
@@ -135,10 +135,12 @@ describe("freshness of lab.funnel", () => {
     const found = await freshnessOf(lab);
     expect(found.result.rows().map((row) => row["table"])).toEqual(["fastpath"]);
     expect(found.sentence).toMatch(
-      /^Measurements have not stopped, .*stored 10 s after measurement .*; log lines can't be told, because: /,
+      /^Measurements have not stopped, .*stored 10 s after measurement .*; log lines can't be counted, because: /,
     );
     expect(found.sentence).not.toContain(PASSWORD);
     const range = last("1 hour");
-    expect((await lab.funnel({ range })).sentence).toMatch(/Submissions can't be told, because: /);
+    expect((await lab.funnel({ range })).sentence).toMatch(
+      /Submissions can't be counted, because: /,
+    );
   });
 });

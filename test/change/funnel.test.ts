@@ -135,7 +135,7 @@ describe("lab.funnel", () => {
     await using lab = await given(usual, { ...usual, submitted: 300, refused: 3 }, false);
     const found = await lab.funnel({ range });
     expect(found.sentence).toMatch(
-      /^Fewer reports are stored, but which step lost them can't be told: −67 % .*: check-in unknown \(unknown the week before\), .*stored 295 \(889 the week before\)\. Check-ins can't be told, because: Can't /,
+      /^Fewer reports are stored, but which step lost them is unknown: −67 % .*: check-in unknown \(unknown the week before\), .*stored 295 \(889 the week before\)\. Check-ins can't be counted, because: Can't /,
     );
     await writeLogs(own.writer, [
       { identifier: "api", priority: 6, host: "a", message: "hello", micros: (DAY + 1000) * 1000 },
@@ -143,7 +143,7 @@ describe("lab.funnel", () => {
     await using other = await own.open();
     const formless = await other.funnel({ range });
     expect(formless.sentence).toMatch(
-      /Check-ins can't be told: no line has their form, 2026-05-08/,
+      /Check-ins can't be counted: no line has their form, 2026-05-08/,
     );
     expect(formless.found).toBe(true);
     await expect(other.funnel({} as never)).rejects.toThrow(/Can't tell which step lost reports/);

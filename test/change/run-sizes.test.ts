@@ -56,7 +56,7 @@ describe("a release whose runs hold fewer measurements", () => {
     expect(why.found).toBe(false);
   });
 
-  test("can't be told where the table has no report_id, and the program falls instead", async () => {
+  test("is unknown where the table has no report_id, and the program falls instead", async () => {
     await own.writer.command(
       "CREATE TABLE bare ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * EXCEPT report_id FROM fastpath",
     );

@@ -35,7 +35,7 @@ describe.each(KINDS.map((kind) => [`${kind.time}, ${kind.report}, ${kind.engine}
       const [counts, heldCounts] = await explained("measurements");
       expect([heldCounts!.before, heldCounts!.after]).toEqual([counts!.before, counts!.after]);
       expect(heldCounts!.result.origin.notes.join(" ")).toMatch(
-        /how many measurements a run holds can't be told/,
+        /how many measurements a run holds is unknown/,
       );
     });
   },
