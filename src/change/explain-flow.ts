@@ -17,7 +17,7 @@ import {
   type NamedRows,
   type Move,
 } from "./releases.js";
-import { ALONG, CERTAIN, GONE, MOST_TOLD, NEW, priceOf, USUAL, WHOLE } from "./thresholds.js";
+import { ALONG, CERTAIN, GONE, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
 import {
   amount,
   elementText,
@@ -301,8 +301,11 @@ function byRelease(flow: Flow, cause: FlowCause): FlowCause {
   const mine = new Set(cause.leaves);
   const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
   if (from !== undefined && !mayHaveMoved(counted, cause.leaves, all, flow.variance)) {
-    const had = sumOver(cells.before, cause.leaves) * cells.ratio;
-    if (sumOver(expected, cause.leaves) > NEW * had) expectMissing(flow, cause.leaves, leaves);
+    // Users who were to come to it are missing from the others that they left.
+    const gain =
+      sumOver(expected, cause.leaves) - sumOver(cells.before, cause.leaves) * cells.ratio;
+    const noise = NORMAL_95 * Math.sqrt(sumOver(flow.rowVariance, leaves));
+    if (gain > noise) expectMissing(flow, cause.leaves, leaves);
     return cause;
   }
   const release = guilty(counted, leaves, flow.variance);

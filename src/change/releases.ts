@@ -322,9 +322,14 @@ export function guilty(
   const candidates = [{ ...newest, odds: stayed(steadiest, all) + places }];
   if (gone.length === 1 && all.is < all.was) {
     const own = new Set(gone[0]!.leaves);
-    const rest = leaves.filter((leaf) => !own.has(leaf));
-    // One that stayed leaves open whether users of the one that is gone went to the newest.
-    const odds = Math.max(stayed(keptOf(cells, rest, variance), all), stayed(steadiest, all));
+    const others = keptOf(
+      cells,
+      leaves.filter((leaf) => !own.has(leaf)),
+      variance,
+    );
+    // One that stayed leaves open whether users of the one that is gone went to a newest that won some.
+    const open = newest.is > newest.was ? stayed(steadiest, all) : 0;
+    const odds = Math.max(stayed(others, all, true), open);
     candidates.push({ ...gone[0]!, odds });
   }
   const [best, next] = candidates.sort((a, b) => b.odds - a.odds);
@@ -334,14 +339,20 @@ export function guilty(
   return { version: newest.text, leaves, kind: "either" };
 }
 
-/** Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left. */
-function stayed({ was, is, noise }: Kept, program: Sums): number {
+/**
+ * Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left.
+ *
+ * @param came whether users of the program's other rows may have come: then any part up to theirs is as likely.
+ */
+function stayed({ was, is, noise }: Kept, program: Sums, came = false): number {
   const level = program.is / program.was;
   const density = (left: number) => {
     const variance = (noise * (left + left ** 2)) / was + (USUAL / 2) ** 2;
     return UNLIKELY + Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(variance);
   };
-  return Math.max(0, Math.log(density(1) / density(level)));
+  const most = came ? is / was : level;
+  const steps = Array.from({ length: 20 }, (_, at) => density(level + ((most - level) * at) / 20));
+  return Math.max(0, Math.log((20 * density(1)) / sumOver(Float64Array.from(steps))));
 }
 
 /**
