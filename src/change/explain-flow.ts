@@ -123,14 +123,15 @@ function unseenText(cells: ChangeCells, users: Users, cuboids: readonly Cuboid[]
   const all = sumOver(before) * ratio + sumOver(after);
   const part = users.least(priceOf(cuboids.length, before.length));
   const whole = users.least(CERTAIN ** 2 / 2, true);
-  const text = (of: number) => `${amount(Math.round(of * all), "")} ${unit} (${percent(2 * of)})`;
+  const text = (of: number) =>
+    `${amount(Math.round(of * all), "")} ${unit} (${percent(2 * of)} of all)`;
   if (part >= 0.33)
     return "These rows are too few to tell anything: not even the loss of half of them would show.";
   const release =
     releaseDimensions(cells).version < 0
       ? ""
-      : ` that of a release below ${percent(WHOLE)} of its program, whose users may have gone to another, or`;
-  return `These rows can't tell more: the loss of half of a value with less than ${text(2 * part)} would not show, nor would${release} a change of the whole of less than ${text(whole)}.`;
+      : ` the loss of a release below ${percent(WHOLE)} of its program, whose users may have gone to another;`;
+  return `These rows can't tell more. What would not show: the loss of half of a value with fewer than ${text(2 * part)};${release} a change of all rows by less than ${text(whole)}.`;
 }
 
 /** Rows of a count that came in another number than was to be expected. */

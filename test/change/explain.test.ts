@@ -108,7 +108,7 @@ describe("a count", () => {
     const { found, sentence } = explainCells(cellsOf(NAMES, rows));
     expect(found).toBe(false);
     expect(sentence).toMatch(
-      /These rows can't tell more: the loss of half of a value with less than \d+ measurements \(\d+ %\) would not show, nor would a change of the whole of less than \d+ measurements \(\d+ %\)\./,
+      /These rows can't tell more\. What would not show: the loss of half of a value with fewer than \d+ measurements \(\d+ % of all\); a change of all rows by less than \d+ measurements \(\d+ % of all\)\./,
     );
   });
 
