@@ -65,6 +65,8 @@ const RULES: Rules<AnomaliesOptions> = {
 const ACTION = "find anomalies";
 /** From which a fall over four weeks is named where no bucket is alarmed. */
 const SLOW = 0.1;
+/** An alarm is close to its limit up to so many times as deep, on the logarithm. */
+const NEAR = 1.25;
 /** So far apart alarmed buckets are one alarm. */
 const TOGETHER_MS = 3 * 3_600_000;
 
@@ -121,16 +123,30 @@ export async function anomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
 ): Promise<AnomaliesFinding> {
-  const { finding, slow, end } = await findAnomalies(counts, options);
-  const texts = [finding.sentence, slow, end].filter((text) => text !== "");
+  const { finding, newest, slow, end } = await findAnomalies(counts, options);
+  const fall = slow && `But ${lowered(slow.text)}`;
+  const texts = [finding.sentence, newest, fall, end].filter((text) => text);
   return { ...finding, sentence: texts.join(" ") };
 }
 
-/** `anomalies`; apart from its sentence a slow fall, and whether the drop that it names is over. */
+/** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
+export interface Found {
+  readonly finding: AnomaliesFinding;
+  /** Of each series the smallest drop that shows, as a share; above 1 or NaN: not even a stop. */
+  readonly leasts: readonly number[];
+  /** Names the newest buckets, which aren't judged; "" where all are. */
+  readonly newest: string;
+  /** A fall over weeks, and how many rows fewer its last week has. */
+  readonly slow: { readonly text: string; readonly lost: number } | null;
+  /** Whether the drop is over; "" without one that ended. */
+  readonly end: string;
+}
+
+/** `anomalies`, with the parts of its answer. */
 export async function findAnomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
-): Promise<{ finding: AnomaliesFinding; slow: string; end: string }> {
+): Promise<Found> {
   checkOptions(options, { ...RULES }, ACTION);
   const flows = await readFlows(counts, options.measure, ACTION);
   const { series, buckets } = flows;
@@ -145,8 +161,9 @@ export async function findAnomalies(
   const span = spanOf(flows, season, options);
   const why = whyUnjudged(flows, season, span);
   if (season === undefined || why !== undefined) {
-    const sentence = `Can't tell whether ${flows.measure.label} dropped, because ${why}`;
-    return { finding: findingOf(flows, [], [], span, sentence, []), slow: "", end: "" };
+    const sentence = `Can't tell whether ${lowered(flows.measure.label)} dropped, because ${why}`;
+    const finding = findingOf(flows, [], [], span, sentence, []);
+    return { finding, leasts: [], newest: "", slow: null, end: "" };
   }
   const rate = options.falseAlarms ?? 1;
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
@@ -177,12 +194,13 @@ export async function findAnomalies(
   );
   const sentence = sentenceOf(flows, alarms, judged, span, leasts, rate);
   const finding = findingOf(flows, alarms, judged, span, sentence, leasts);
-  const slow = series.length === 1 ? slowText(flows, span) : "";
+  const slow = series.length === 1 ? slowFall(flows, span) : null;
+  const found = { finding, leasts, newest: newestText(flows, span), slow };
   const [most] = alarms;
-  if (most === undefined || most.to >= span.to) return { finding, slow, end: "" };
+  if (most === undefined || most.to >= span.to) return { ...found, end: "" };
   const { after } = judged.find((each) => each.series === most.series)!;
   const label = lowered(labelOf(flows, most.series));
-  return { finding, slow, end: endText(label, after(most), flows.time.every) };
+  return { ...found, end: endText(label, after(most), flows.time.every) };
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */
@@ -312,7 +330,8 @@ function sentenceOf(
   leasts: readonly number[],
   rate: number,
 ): string {
-  const { measure, series, buckets, time } = flows;
+  const { series, time } = flows;
+  const label = lowered(flows.measure.label);
   const noun = bucketNoun(time.every, true);
   const span = spanText(flows, from, to);
   const groups = series.length === 1 ? "" : ` in ${grouped(series.length)} groups`;
@@ -322,52 +341,70 @@ function sentenceOf(
     young === 0
       ? ""
       : ` ${counted(young, "group")} began so late that the first ${grouped(learned)} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged.`;
-  const open = buckets.length - to;
-  const newest =
-    open === 0
-      ? ""
-      : open === 1
-        ? ` The last ${bucketNoun(time.every, false)} may still get rows and isn't judged.`
-        : ` The last ${grouped(open)} ${noun} may still get rows and aren't judged.`;
-  const tail = `${late}${newest}`;
   const [first] = alarms;
   if (first !== undefined) {
     const own = alarms.filter((alarm) => alarm.to > from).length;
     const which = own === 1 ? "the only alarm" : `the largest of ${grouped(own)} alarms`;
     const where = first.to <= from ? `which began before ${span}` : `${which}${groups} in ${span}`;
-    return `${alarmText(flows, first)}, ${where}; ${stated}${tail}`;
+    const days = ((to - from) * usualLength(time.every)) / DAY;
+    const chance = isNearLimit(first, judged)
+      ? ` So short an alarm, so close to its limit, may be chance: about ${counted(Number(((rate * days) / 28).toPrecision(1)), "such alarm")} in ${counted(Math.ceil(days), "day")} would be.`
+      : "";
+    return `${alarmText(flows, first)}, ${where}; ${stated}${chance}${late}`;
   }
-  const cant = `Can't tell whether ${measure.label} dropped`;
+  const cant = `Can't tell whether ${label} dropped`;
   const seeing = leasts.filter((least) => least <= 1);
   const blind = leasts.filter((least) => least > 1).length;
   const hours = `${grouped(to - from)} ${noun}, ${span}`;
-  if (blind + seeing.length === 0) return `${cant}${groups}.${tail}`;
+  if (blind + seeing.length === 0) return `${cant}${groups}.${late}`;
   if (seeing.length === 0) {
-    return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance: ask with a coarser every. Longer drops weren't looked for in ${hours}.${tail}`;
+    return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance: ask with a coarser every. Longer drops weren't looked for in ${hours}.${late}`;
   }
   const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
   const shows = percent(median(seeing));
   const noticed = shows === "100 %" ? "A complete stop" : `A drop of ${shows} or more`;
   const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
-  return `No sudden drop of ${measure.label}${groups} in ${hours}. ${noticed} over two ${noun} would have been noticed${where}${unseen}; ${stated}${tail}`;
+  return `No sudden drop of ${label}${groups} in ${hours}. ${noticed} over two ${noun} would have been noticed${where}${unseen}; ${stated}${late}`;
+}
+
+/** Whether an alarm of one or two buckets came little further below what was expected than it must. */
+function isNearLimit({ series, from, to }: Alarm, judged: readonly Judged[]): boolean {
+  const watched = judged.find((each) => each.series === series)!.watched.slice(from, to);
+  const sum = (all: readonly (number | null)[]) =>
+    all.reduce<number>((total, value) => total + (value ?? 0), 0);
+  const depth = (value: number) => Math.log(sum(watched.map(({ next }) => next)) / value);
+  const most = NEAR * depth(sum(watched.map(({ limit }) => limit)));
+  return to - from <= 2 && depth(sum(series.values.slice(from, to))) < most;
+}
+
+function newestText({ buckets, time }: Flows, { to }: Span): string {
+  const open = buckets.length - to;
+  if (open === 0) return "";
+  return open === 1
+    ? `The last ${bucketNoun(time.every, false)} may still get rows and isn't judged.`
+    : `The last ${grouped(open)} ${bucketNoun(time.every, true)} may still get rows and aren't judged.`;
 }
 
 /**
  * A fall over weeks, which becomes usual: the last week against the first that is judged, or one four
  * weeks before. What two counts may differ by through chance isn't said.
  */
-function slowText({ series, buckets, measure, time, range }: Flows, { from, to }: Span): string {
+function slowFall(
+  { series, buckets, measure, time, range }: Flows,
+  { from, to }: Span,
+): Found["slow"] {
   const week = WEEK / usualLength(time.every);
-  const weeks = Math.max(4, Math.floor((to - from) / week) - 1);
+  const first = Math.min(from + week, to - 4 * week);
   const held = (end: number) => series[0]!.values.slice(end - week, end);
-  const [is, was] = [held(to), to < (weeks + 1) * week ? [null] : held(to - weeks * week)].map(
-    (values) =>
-      values.includes(null) ? NaN : values.reduce<number>((sum, value) => sum + value!, 0),
+  const [is, was] = [held(to), first < week ? [null] : held(first)].map((values) =>
+    values.includes(null) ? NaN : values.reduce<number>((sum, value) => sum + value!, 0),
   );
   const chance = 3 * Math.sqrt(is! + was!);
-  if (!measure.additive || !(was! - is! > Math.max(SLOW * was!, chance))) return "";
-  const end = formatInstant(buckets[to - 1]!.end, range.timeZone);
-  return `But the week to ${end} held ${percent(1 - is! / was!)} less than the one ${counted(weeks, "week")} before.`;
+  const lost = was! - is!;
+  if (!measure.additive || !(lost > Math.max(SLOW * was!, chance))) return null;
+  const [end, then] = [to, first].map((at) => formatInstant(buckets[at - 1]!.end, range.timeZone));
+  const text = `The week to ${end} held ${percent(lost / was!)} fewer ${lowered(measure.label)} than the week to ${then}.`;
+  return { text, lost };
 }
 
 /** From one bucket to before another: "2026-05-01 to 2026-05-01 06:00 UTC". */
@@ -415,12 +452,11 @@ export function endText(
     change === null
       ? `too little is known of ${label} before it`
       : `${label} ${signedPercent(change)} in the last ${span}`;
-  const [low, high] = usual.map(signedPercent);
   switch (state) {
     case "below":
       return `The drop goes on: ${latest}.`;
     case "recovered":
-      return `The drop${when} is over: ${latest}, ${low} to ${high} is usual.`;
+      return `The drop${when} is over: ${latest} against the same hours of the weeks before it (up to ${percent(usual[1])} either way is usual).`;
     case "unsure":
       return `It is not clear yet whether the drop${when} is over: ${latest}.`;
   }
@@ -482,7 +518,7 @@ function findingOf(
     buckets: result.with(foundTable(flows.result.table, bucketNames, ofBuckets), {
       columns: {
         ...columns,
-        measures: [measure, like("expected", "Expected"), like("limit", "Alarm below")],
+        measures: [measure, like("expected", "Expected"), like("limit", "Alarm limit")],
         kinds: { state: "text" },
       },
       reductions,

@@ -307,6 +307,7 @@ export function recovery(
   season: Season,
 ): Recovery {
   const week = Math.max(7, season.week);
+  const began = values.findIndex((value) => value > 0);
   const sum = (to: number, length: number) =>
     values.slice(to - length, to).reduce((all, value) => all + value, 0);
   /** The change of a window, and how large it is by chance. */
@@ -314,7 +315,7 @@ export function recovery(
     const part = (weeks: number) =>
       sum(end - weeks * week, length) / sum(drop.from - weeks * week, week);
     const first = Math.ceil((end - drop.from) / week);
-    const many = Math.min(WEEKS, Math.floor(drop.from / week) - first);
+    const many = Math.min(WEEKS, Math.floor((drop.from - began) / week) - first);
     const parts = Array.from({ length: Math.max(0, many) }, (_, k) => part(first + k));
     const usual = median(parts);
     if (parts.length < FEWEST_WEEKS || !(usual > 0 && usual < Infinity)) return undefined;
@@ -333,7 +334,9 @@ export function recovery(
     const { change = NaN, chance = NaN } = judge(values.length, buckets) ?? {};
     if (!(loss < 0) || !Number.isFinite(change)) break;
     // A single bucket isn't back yet, and must be low beyond doubt.
-    const isBack = buckets > 1 && change > Math.max(-chance, surely / 2 + chance);
+    // What varies as widely as the drop was deep says nothing, unless more came than is usual.
+    const isClear = change > chance || chance < -loss;
+    const isBack = isClear && buckets > 1 && change > Math.max(-chance, surely / 2 + chance);
     const isBelow = change < Math.min(buckets > 1 ? -chance : -1.25 * chance, loss / 2);
     const state = isBack ? "recovered" : isBelow ? "below" : "unsure";
     if (latest.state !== "unsure" && latest.state !== state) break;

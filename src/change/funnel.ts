@@ -430,7 +430,7 @@ function programsText(lines: readonly FreshnessRow[]): string {
   const silent = judged.filter(({ silent }) => silent);
   const seldom = lines.length - judged.length;
   const unknown =
-    seldom === 0 ? "" : `; ${counted(seldom, "program")} logged too rarely to be judged`;
+    seldom === 0 ? "" : `; ${counted(seldom, "other program")} logged too rarely to be judged`;
   if (judged.length === 0) return "no program logs often enough to tell whether one is silent";
   if (silent.length === 0) {
     const age = duration(Math.min(...judged.map(({ age }) => age)));

@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { counted, grouped, textOf } from "../base/text.js";
+import { counted, grouped, lowered, textOf } from "../base/text.js";
 import { reduceLineChart } from "../downsample/reduce-line-chart.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
@@ -200,7 +200,7 @@ function endsSentence({ measures }: ResultColumns, { columns, option }: Ends): s
   const [percent] = /[\d.]+ % interval/.exec(labels[0] ?? "") ?? [];
   const common = commonStart(labels);
   const from = percent === undefined ? labels[0] : `${percent}s`;
-  const to = percent === undefined ? ` to ${labels[1]?.slice(common.length)}` : "";
+  const to = percent === undefined ? ` to ${lowered(labels[1]?.slice(common.length) ?? "")}` : "";
   return `${option === "band" ? "Shaded" : "Lines"}: ${from}${to}.`;
 }
 

@@ -1,7 +1,13 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
-import { endText, findAnomalies, recoveryOf, type AnomaliesFinding } from "../change/anomalies.js";
+import { counted, lowered } from "../base/text.js";
+import {
+  endText,
+  findAnomalies,
+  recoveryOf,
+  type AnomaliesFinding,
+  type Found,
+} from "../change/anomalies.js";
 import { weekBefore } from "../change/compare.js";
 import { explain, type Explanation } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
@@ -13,7 +19,7 @@ import type { Measurements } from "../measurements/measurements.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
 import { between, checkRange, formatRange, last, type TimeRange } from "../time/time-range.js";
-import { HOUR } from "../time/span.js";
+import { HOUR, WEEK } from "../time/span.js";
 
 /** Options of `lab.anomalies`. */
 export interface LabAnomaliesOptions {
@@ -54,13 +60,14 @@ interface AlarmRow {
   readonly t: Date;
   readonly until: Date;
   readonly kind: string;
+  readonly observed: number;
+  readonly expected: number;
   readonly software_name?: string | null;
 }
 
 /** The alarms of the whole, or of each program; of the whole also whether it fell slowly. */
-interface Looked {
+interface Looked extends Omit<Found, "finding" | "end"> {
   readonly found: AnomaliesFinding;
-  readonly slow: string;
   readonly alarms: readonly AlarmRow[];
 }
 
@@ -98,8 +105,8 @@ export async function flowAnomalies(
   };
   const counts = (asked: object) => measurements.counts({ ...hourly, ...asked });
   const look = async (group: object): Promise<Looked> => {
-    const { finding: found, slow } = await findAnomalies(counts({ ...group, where }), judging);
-    return { found, slow, alarms: (found.result as Result<object>).rows() as AlarmRow[] };
+    const { finding: found, ...parts } = await findAnomalies(counts({ ...group, where }), judging);
+    return { ...parts, found, alarms: (found.result as Result<object>).rows() as AlarmRow[] };
   };
   const whole = await look({});
   const programs = await optional(() => look({ by: "software_name", top: PROGRAMS }));
@@ -141,8 +148,11 @@ export async function flowAnomalies(
   const others = shown === undefined ? looked : [shownIn, whole];
   const texts = [
     head.verdict,
-    ...others.map(({ found }) => found.sentence),
-    ...(shown !== undefined && whole.slow !== "" ? [whole.slow] : []),
+    ...(head.state === "usual" ? [judgedText()] : others.map(({ found }) => found.sentence)),
+    ...(whole.newest ? [whole.newest] : []),
+    ...(whole.slow && !head.verdict.toLowerCase().includes(whole.slow.text.toLowerCase())
+      ? [`But ${lowered(whole.slow.text)}`]
+      : []),
     ...(why?.found ? [why.sentence] : []),
     fresh.sentence,
   ];
@@ -165,14 +175,28 @@ export async function flowAnomalies(
     if (silence !== undefined) return { state: "silent", verdict: silence };
     if (shown !== undefined) return afterDrop(shown);
     const { least } = whole.found;
-    const slow = whole.slow && ` ${whole.slow}`;
+    const slow = whole.slow ? ` But ${lowered(whole.slow.text)}` : "";
     if (judged.length === 0 || least === null) {
       return { state: "unknown", verdict: `Can't tell whether measurements dropped.${slow}` };
     }
     const part = programs?.found.least ?? null;
     const smaller = part === null ? "" : `, or ${percent(part)} fewer of a usual program,`;
-    const verdict = `No sudden drop of measurements seen; two hours with ${percent(least)} fewer${smaller} would have shown.${slow}`;
+    const all = programs?.leasts ?? [];
+    const blind = all.filter((each) => !(each <= 1)).length;
+    const unseen =
+      blind === 0
+        ? ""
+        : `; of ${blind} of ${all.length} programs not even a stop of two hours would`;
+    const verdict = `No sudden drop of measurements seen; two hours with ${percent(least)} fewer${smaller} would have shown${unseen}.${slow}`;
     return { state: "usual", verdict };
+  }
+
+  function judgedText(): string {
+    const asked = judged.filter(({ t }) => +t >= +range.start);
+    if (asked.length === 0) return whole.found.sentence;
+    const hours = formatRange(between(asked[0]!.t, new Date(known), { timeZone }));
+    const accepted = counted(FALSE_ALARMS * looked.length, "false alarm");
+    return `${counted(asked.length, "hour")} were judged, ${hours}, with about ${accepted} accepted in 4 weeks.`;
   }
 
   /** Judges whether each alarmed series and each named part are back. */
@@ -180,29 +204,45 @@ export async function flowAnomalies(
     largest: AlarmRow,
   ): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
     const all = looked.flatMap(({ alarms }) => alarms);
-    const from = Math.min(...all.map(({ t }) => Number(t)));
-    const to = Math.max(...all.map(({ until }) => Number(until)));
-    const asked = new Map<string, { where: Where | undefined; isNamed: boolean }>();
+    /** The time of an alarm and of those within a week of it: one weeks away has its own past. */
+    const timeOf = ({ t, until }: AlarmRow) => {
+      const near = all.filter((row) => +row.t <= +until + WEEK && +row.until >= +t - WEEK);
+      const from = Math.min(...near.map((row) => Number(row.t)));
+      return { from, to: Math.max(...near.map((row) => Number(row.until))) };
+    };
+    const drop = timeOf(largest);
+    const asked = new Map<
+      string,
+      { where: Where | undefined; isNamed: boolean; drop: typeof drop }
+    >();
     for (const row of all) {
+      // The largest alarm of a series comes first.
+      if (asked.has(`measurements${ofName(row)}`)) continue;
       const isNamed = row.software_name === largest.software_name;
-      asked.set(`measurements${ofName(row)}`, { where: partOf(row.software_name), isNamed });
+      const where = partOf(row.software_name);
+      asked.set(`measurements${ofName(row)}`, { where, isNamed, drop: timeOf(row) });
     }
     for (const { text, where, change } of why?.found ? why.causes : []) {
       if (change >= 0 || Object.keys(where).length === 0) continue;
       // Users go from version to version: what one held before doesn't say what it should hold.
       const { software_version: version, ...rest } = where;
       if (version !== undefined && Object.keys(rest).length === 0) continue;
-      asked.set(text, { where: { ...partWhere, ...(rest as Where) }, isNamed: true });
+      asked.set(text, { where: { ...partWhere, ...(rest as Where) }, isNamed: true, drop });
     }
+    // As many weeks before a drop as lie since it, and eight more, show what such a time holds.
+    const earliest = Math.min(...[...asked.values()].map(({ drop }) => drop.from));
+    const weeks = Math.ceil((known - earliest) / WEEK) + 8;
+    const { start } = last(`${weeks} weeks`, { now: new Date(earliest), timeZone });
+    const past = between(start, end, { timeZone });
     const judgements = await Promise.all(
-      [...asked].map(async ([label, { where: own, isNamed }]) => {
-        const ask = () => readFlows(counts({ where: own }), undefined, ACTION);
+      [...asked].map(async ([label, { where: own, isNamed, drop }]) => {
+        const ask = () => readFlows(counts({ where: own, range: past }), undefined, ACTION);
         const flows = own && (await optional(ask));
         if (!flows?.series[0]) return { label, isNamed, ...UNSURE };
         const place = (at: number) => flows.buckets.filter(({ start }) => +start < at).length;
         const values = flows.series[0].values.slice(0, place(known));
-        const drop = { from: place(from), to: place(to) };
-        return { label, isNamed, ...recoveryOf(flows, values, drop) };
+        const places = { from: place(drop.from), to: place(drop.to) };
+        return { label, isNamed, ...recoveryOf(flows, values, places) };
       }),
     );
     const named = judgements.filter(({ isNamed }) => isNamed);
@@ -216,7 +256,10 @@ export async function flowAnomalies(
     ];
     const when = ` of ${formatRange(between(largest.t, largest.until, { timeZone }))}`;
     const parts = state === "recovered" && named.length > 1 ? " So is each part named below." : "";
-    return { state, verdict: `${endText(deciding.label, deciding, "hour", when)}${parts}` };
+    const text = `${endText(deciding.label, deciding, "hour", when)}${parts}`;
+    const lost = shownIn.alarms.reduce((sum, row) => sum + row.expected - row.observed, 0);
+    const isSlow = state !== "dropping" && whole.slow !== null && whole.slow.lost > lost;
+    return { state, verdict: isSlow ? `${whole.slow!.text} ${text}` : text };
   }
 }
 

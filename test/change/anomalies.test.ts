@@ -16,7 +16,7 @@ describe("anomalies", () => {
     const found = await anomalies(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
-      /^Measurements dropped to [\d,]+ instead of about [\d,]+ \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\. The drop is over: measurements [+−][\d.]+ % in the last 12 hours, −[\d.]+ % to \+[\d.]+ % is usual\.$/,
+      /^Measurements dropped to [\d,]+ instead of about [\d,]+ \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\. The drop is over: measurements [+−][\d.]+ % in the last 12 hours against the same hours of the weeks before it \(up to [\d.]+ % either way is usual\)\.$/,
     );
     const [row] = found.result.rows();
     expect(row).toMatchObject({ kind: "drop", t: new Date(START + 1320 * HOUR) });
@@ -33,7 +33,7 @@ describe("anomalies", () => {
     const quiet = await anomalies(hourlyResult({ "": clean }), since);
     expect(quiet.found).toBe(false);
     expect(quiet.sentence).toMatch(
-      /^No sudden drop of Measurements in 36 hours, .* UTC\. A drop of \d\d? % or more over two hours would have been noticed; about 1 false alarm in 4 weeks is accepted\.$/,
+      /^No sudden drop of measurements in 36 hours, .* UTC\. A drop of \d\d? % or more over two hours would have been noticed; about 1 false alarm in 4 weeks is accepted\.$/,
     );
     expect(quiet.least).toBeLessThan(0.5);
   });
@@ -45,7 +45,7 @@ describe("anomalies", () => {
     const blind = await anomalies(hourlyResult({ "": few }), since);
     expect(blind).toMatchObject({ found: false, least: null });
     expect(blind.sentence).toMatch(
-      /^Can't tell whether Measurements dropped for two hours, because with so few .*: ask with a coarser every\. Longer drops weren't looked for in 36 hours, /,
+      /^Can't tell whether measurements dropped for two hours, because with so few .*: ask with a coarser every\. Longer drops weren't looked for in 36 hours, /,
     );
     const both = await anomalies(hourlyResult({ IT: few, US: clean }), since);
     expect(both.least).not.toBeNull();
@@ -105,7 +105,7 @@ describe("anomalies", () => {
     const slow = clean.map((n, at) => Math.round(n * (at < 840 ? 1 : 1 - (at - 840) / 1008)));
     const found = await anomalies(hourlyResult({ "": slow }), { since: "24 hours" });
     expect(found.sentence).toMatch(
-      /(But the week to 2026-03-02 held [34]\d % less than the one \d weeks before|The drop goes on)/,
+      /(But the week to 2026-03-02 held [34]\d % fewer measurements than the week to 2026-0|The drop goes on)/,
     );
   });
 
@@ -191,7 +191,7 @@ describe("anomalies", () => {
     const short = await anomalies(hourlyResult({ "": clean.slice(0, 500) }));
     expect(short).toMatchObject({ kind: "anomalies", found: false });
     expect(short.sentence).toMatch(
-      /^Can't tell whether Measurements dropped, because the first 672 hours with rows are learned from and the answer has 500/,
+      /^Can't tell whether measurements dropped, because the first 672 hours with rows are learned from and the answer has 500/,
     );
     const odd = hourlyResult({ "": clean }, { every: "5 hours", step: 5 * HOUR });
     expect((await anomalies(odd)).sentence).toMatch(
@@ -216,7 +216,7 @@ describe("anomalies", () => {
     );
     const few = clean.map((_, at) => (at < WEEKS_8 - 100 ? poisson(2) : 0));
     const { sentence } = await anomalies(hourlyResult({ "": few }), since);
-    expect(sentence).toMatch(/But the week to .* held [56]\d % less than the one \d weeks before/);
+    expect(sentence).toMatch(/But the week to .* held [56]\d % fewer measurements than the week to /);
     expect(sentence).not.toMatch(/No sudden drop|is over:/);
   });
 

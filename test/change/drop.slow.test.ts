@@ -140,7 +140,7 @@ describe("lab.anomalies knows a drop that goes on from one that is over", () => 
     const found = await after("large", loss, "back", LENGTHS.back + 3);
     expect(found).toMatchObject({ state: "recovered", found: true });
     expect(found.verdict).toMatch(
-      /^The drop of .* is over: measurements.* % in the last .* is usual\./,
+      /^The drop of .* is over: measurements.* % in the last .* is usual\)\./,
     );
   });
 

@@ -141,7 +141,7 @@ test("alarms are spans of the finding's times in the flow, with a band from limi
   for (const row of drawn) {
     expect(row).toMatchObject({ limit: buckets.get(String(row["t"]))!["limit"] });
   }
-  expect(subtitleOf(spec).join(" ")).toMatch(/Shaded: Alarm below to Expected/);
+  expect(subtitleOf(spec).join(" ")).toMatch(/Shaded: Alarm limit to expected/);
   const groups = chart.change(made.alarmedGroups).spec["concat"] as VegaLiteSpec[];
   expect(groups.map(({ title }) => (title as { text: string }).text)).toEqual([
     "Country IT",

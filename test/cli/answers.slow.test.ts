@@ -98,7 +98,7 @@ test("probelab drop says since when, how much and in which country, and ends wit
   expect(quiet).toMatchObject({ code: 0, err: "" });
   expect(few).toMatchObject({ code: 9, err: "" });
   expect(few.out).toMatch(
-    /^Can't tell whether measurements dropped\.\n\nCan't tell whether Measurements dropped for two\s/,
+    /^Can't tell whether measurements dropped\.\n\nCan't tell whether measurements dropped for two\s/,
   );
   expect(quiet.out).toMatch(
     /^No sudden drop of measurements seen; two hours with \d+ % fewer, or \d+ % fewer of a usual program, would have shown\.\n[^]*\sMeasurements\s+have\s+not\s+stopped,\s+as\s+of/,
