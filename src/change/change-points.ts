@@ -165,7 +165,8 @@ function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]
     const times = { t: start(at), until: start(until), earliest: start(from), latest: start(to) };
     const sizes = { size, size_low: size - margin, size_high: size + margin };
     const relative = relativeOf(change);
-    return { ...series.group, ...times, change: kind, before, after, ...sizes, relative, p };
+    const about = { relative, p: Number(p.toPrecision(2)) };
+    return { ...series.group, ...times, change: kind, before, after, ...sizes, ...about };
   });
   const groups = dimensions.map(({ name }) => name);
   const names = [
@@ -196,7 +197,7 @@ function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]
   return input.with(table, { columns, notes: [...new Set([...input.origin.notes, ...notes])] });
 }
 
-function relativeOf({ before, after }: Change): number | null {
+function relativeOf({ before, after }: Pick<Change, "before" | "after">): number | null {
   return before > 0 ? (after - before) / before : null;
 }
 
@@ -302,10 +303,11 @@ function changeText(change: Change, flows: Flows): string {
         : until === buckets.length
           ? `${after < before ? "has fallen" : "has risen"} since ${time(at)} ${range.timeZone}`
           : `${verb} between ${time(at)} and ${time(until)} ${range.timeZone}`;
-  const size = after - before;
-  const ends = `95 % interval ${short(size - margin, measure)} to ${short(size + margin, measure)}`;
+  const [low, high] = [-margin, margin].map((by) => {
+    return sizeText({ before, after: after + by }, measure);
+  });
   const began = from === to ? "" : `; it began between ${time(from)} and ${time(to)}`;
-  return `${when} from ${short(before, measure)} to ${short(after, measure)} (${sizeText(change, measure)}; ${ends}${began})`;
+  return `${when} from ${short(before, measure)} to ${short(after, measure)} (${sizeText(change, measure)}; 95 % interval ${low} to ${high}${began})`;
 }
 
 /** "2026-10-03 03:00", of a slope "2026-10-03 to 2026-10-13". */
@@ -318,7 +320,8 @@ function short(value: number, { unit }: MeasureColumn): string {
   return amount(Number(value.toPrecision(3)), unit).replace("-", "−");
 }
 
-function sizeText(change: Change, { unit }: MeasureColumn): string {
+/** How large a change is: of a share in points, of others in percent of what was before, where that isn't 0. */
+function sizeText(change: Pick<Change, "before" | "after">, { unit }: MeasureColumn): string {
   const size = change.after - change.before;
   if (unit === "share") return signedPercent(size).replace(" %", " points");
   const relative = relativeOf(change);

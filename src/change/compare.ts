@@ -20,7 +20,7 @@ import { cuboidsOf, grouped, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { mixText } from "./explain-rate.js";
-import { releaseDimensions } from "./releases.js";
+import { releaseDimensions, withMissing } from "./releases.js";
 import { CERTAIN, USUAL } from "./thresholds.js";
 import { changeText, periodText, signedPercent, spoken, valueText } from "./words.js";
 
@@ -36,7 +36,7 @@ export interface CompareOptions {
   readonly dimensions?: readonly ChangeDimension[];
   /** Which rows count, as in every question. */
   readonly where?: Where;
-  /** How many values are listed, those first that moved most beyond what the whole did; default 20. */
+  /** How many values are listed, those first that stand out (versions last), then those that moved most beyond what the whole did; default 20. */
   readonly top?: number;
   readonly signal?: AbortSignal;
 }
@@ -129,7 +129,9 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 }
 
 /** Compares cells that were asked: what {@link compare} does after its two scans. */
-export function compareCells(cells: ChangeCells, top: number): RangeComparison {
+export function compareCells(given: ChangeCells, top: number): RangeComparison {
+  // Without what should have come, upgrades would look like noise.
+  const cells = withMissing(given);
   const { names, label, unit, origin } = cells;
   const judge = cells.kind === "flow" ? flowJudge(cells) : rateJudge(cells);
   const { before, after } = judge();
@@ -150,14 +152,16 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
   // One of two values is as far beyond as the other: the last digits of sums are no order.
   const most = Math.max(...all.map(({ beyond }) => Math.abs(beyond))) || 1;
   const far = (beyond: number) => Math.round((Math.abs(beyond) / most) * 1e9);
-  all.sort((a, b) => far(b.beyond) - far(a.beyond) || a.at - b.at || (a.key < b.key ? -1 : 1));
+  // Users upgrade all the time: what else stands out comes before versions, and before all others.
+  const rank = ({ value: { stands, dimension } }: (typeof all)[number]) =>
+    stands ? Number(isVersionColumn(dimension)) : 2;
+  all.sort(
+    (a, b) =>
+      rank(a) - rank(b) || far(b.beyond) - far(a.beyond) || a.at - b.at || (a.key < b.key ? -1 : 1),
+  );
   const listed = all.slice(0, top).map(({ value: { stands, ...value } }): MovedValue => value);
   const outstanding = all.flatMap(({ value }) => (value.stands ? [value] : []));
-  // Users upgrade all the time: what else moved is named before versions.
-  const named = [false, true]
-    .flatMap((ofVersion) =>
-      outstanding.filter(({ dimension }) => isVersionColumn(dimension) === ofVersion),
-    )
+  const named = outstanding
     .slice(0, 3)
     .map(
       ({ dimension, value, relative }) =>
@@ -171,8 +175,8 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
     cells.before.length === 0
       ? "I can't compare the two ranges, because neither holds a row."
       : outstanding.length === 0
-        ? `${what}. ${mix ?? `No value of ${names.join(", ")} moved more than the whole by more than is usual.`}`
-        : `${what}. Moved more than the whole: ${named.join("; ")}${further}.${mix === undefined ? "" : ` ${mix}`}`;
+        ? `${what}. ${mix ?? `No value of ${names.join(", ")} moved unlike the whole by more than is usual.`}`
+        : `${what}. Moved unlike the whole: ${named.join("; ")}${further}.${mix === undefined ? "" : ` ${mix}`}`;
   const result = new Result(resultOfRows(listed).table, {
     ...origin,
     columns: {
@@ -188,7 +192,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
     reductions:
       listed.length < all.length
         ? [
-            `The ${listed.length} of ${counted(all.length, "value")} that moved most beyond the whole.`,
+            `The ${listed.length} of ${counted(all.length, "value")} that stand out, or moved most beyond the whole.`,
           ]
         : [],
   });
@@ -208,12 +212,16 @@ function standsOut(moved: readonly number[], error: number, usual: number): bool
 
 function flowJudge(cells: ChangeCells): Judge {
   const { before, after, ratio } = cells;
-  const { variance } = flowCauses(cells, cuboidsOf(cells.leaves));
+  const { expected, variance } = flowCauses(cells, cuboidsOf(cells.leaves));
   const [was, is] = [sumOver(before) * ratio, sumOver(after)];
   return (leaves) => {
     const had = sumOver(before, leaves) * ratio;
     const has = sumOver(after, leaves);
-    const error = Math.sqrt(sumOver(variance, leaves));
+    // Rows that users left for another release scatter as those that stayed.
+    const own = sumOver(variance, leaves);
+    const scatter =
+      own > 0 ? own / (sumOver(expected, leaves) + has) : sumOver(variance) / (was + is);
+    const error = Math.sqrt(scatter * (had + has));
     const { value: change, low, high } = around(has - had, error);
     const beyond = has - (was > 0 ? (had * is) / was : 0);
     const stands = standsOut([beyond, change], error, (had + has) / 2);

@@ -290,5 +290,11 @@ function releaseSentence(
   if (was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE) {
     return `Users went to ${name}${inPlace}: ${rows}. It has ${value(after)}, as before (${value(was.r0)}); what they left had ${value(before)}${partText(part)}.`;
   }
-  return `${name}${inPlace} has ${value(after)} where ${value(before)} was to be expected by what its users had${partText(part)}; ${rows}.`;
+  const share = partText(part);
+  const { quantile, many, unit } = cells;
+  const own =
+    quantile === undefined
+      ? ` has ${value(after)}; ${value(before)} was`
+      : `: ${percent(after)} of its ${many} ${unit === "s" ? "last longer than" : "are above"} ${amount(quantile.at, unit)}; ${percent(before)} were`;
+  return `${name}${inPlace}${own} expected from what its users had before.${share === "" ? "" : ` That is${share.slice(1)}.`} ${rows}.`;
 }

@@ -134,7 +134,7 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
 export function explainCells(given: ChangeCells): Explanation {
   const cells = withMissing(given);
   const account = cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells);
-  const { before, after, moves, notes, remarks } = account;
+  const { before, after, moves, notes } = account;
   const whole = account.rest.change + account.parts.reduce((sum, { change }) => sum + change, 0);
   const causeOf = ({ leaves: _, half, rest: isRest, sentence, ...part }: Part): Cause => ({
     ...part,
@@ -157,7 +157,7 @@ export function explainCells(given: ChangeCells): Explanation {
     before,
     after,
     sentence: sentenceOf(cells, account, causes),
-    result: causeResult(cells, [...causes, ...others], [...remarks, ...notes]),
+    result: causeResult(cells, [...causes, ...others], notes),
   };
 }
 
@@ -234,7 +234,7 @@ function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause
     accounts.push(
       isLarge(account)
         ? `I can't tell what is behind it: no part of it stands out from the noise in ${looked}.`
-        : `No part of it moved by more than is usual: nothing stands out in ${looked}.`,
+        : `${account.moves.length > 0 ? "Apart from upgrades no" : "No"} part of it moved by more than is usual: nothing stands out in ${looked}.`,
     );
   } else if (others.length > 0) {
     const alike = listed.startsWith("all ") || listed.startsWith("the ");

@@ -42,7 +42,7 @@ export function changeText(before: number | null, after: number | null, unit: st
   if (amount(before, unit) === amount(after, unit)) return `stayed at ${amount(after, unit)}`;
   const by =
     unit === "share"
-      ? `${number(Math.abs(change) * 100)} percentage points`
+      ? `${number(Number((Math.abs(change) * 100).toPrecision(2)))} percentage points`
       : amount(Math.abs(change), unit);
   const relative = before > 0 && unit !== "share" ? ` (${percent(Math.abs(change) / before)})` : "";
   return `${change < 0 ? "fell" : "rose"} by ${by}${relative}, from ${amount(before, unit)} to ${amount(after, unit)}`;

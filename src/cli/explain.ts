@@ -43,6 +43,8 @@ export const explainCommand = answering<Flags>(
     });
     const { sentence, found, before, after, values, result } = compareCells(cells, flags.top);
     const why = explainCells(cells);
+    // Where upgrades outweigh the whole's change by far, parts of it say nothing.
+    const hasParts = values.every(({ part }) => Math.abs(part ?? 0) <= 2);
     const rows = values.map(({ dimension, value, ...moved }) => [
       line(dimension, 30),
       line(valueText(value), 40),
@@ -53,9 +55,18 @@ export const explainCommand = answering<Flags>(
       moved.low === null || moved.high === null
         ? ""
         : `${amount(Math.round(moved.low), "")} to ${amount(Math.round(moved.high), "")}`,
-      moved.part === null ? "" : percent(moved.part),
+      moved.part === null || !hasParts ? "" : percent(moved.part),
     ]);
-    const heads = ["dimension", "value", "before", "now", "change", "", "95 % interval", "part"];
+    const heads = [
+      "dimension",
+      "value",
+      "before",
+      "now",
+      "change",
+      "",
+      "95 % interval",
+      hasParts ? "part" : "",
+    ];
     const { notes, reductions } = result.origin;
     const { causes, rest, moves } = why;
     return {

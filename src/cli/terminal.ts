@@ -69,9 +69,9 @@ export function condition(text: string, before: Conditions): Conditions {
 export const EXIT_CODES =
   "\nThe exit code is 0 if all is as usual, 8 for a finding, 9 if there is not enough data, 1 for an error.";
 
-/** A paragraph in lines of at most so many columns; a longer word stays whole. */
+/** A paragraph in lines of at most so many columns; a longer word stays whole, as does a number with its %. */
 export function wrapped(text: string, columns = 100): string {
-  return text.replace(new RegExp(`(?=\\S)(.{1,${columns}})(?: +|$)`, "gm"), "$1\n").trimEnd();
+  return text.replace(new RegExp(`(?=\\S)(.{1,${columns}})(?: +(?!%)|$)`, "gm"), "$1\n").trimEnd();
 }
 
 /** The sentences of a finding: the first on a line of its own, the others in lines below it. */

@@ -73,7 +73,7 @@ describe("compare", () => {
     expect(found.found).toBe(true);
     expect(found.values[0]).toMatchObject({ dimension: "probe_cc", value: "IT" });
     expect(found.sentence).toMatch(
-      /^Measurements fell by .* Moved more than the whole: probe_cc IT \(−6\d %\)/,
+      /^Measurements fell by .* Moved unlike the whole: probe_cc IT \(−6\d %\)/,
     );
     expect(found.result.origin.notes).toContain("The table has no software_name: not looked at.");
   });
@@ -153,6 +153,27 @@ it("compareCells: 3.10.0 of one program is another release than that of the next
   const { values } = compareCells(cellsOf(["software_name", "software_version"], rows), 20);
   const versions = values.filter(({ dimension }) => dimension === "software_version");
   expect(versions).toMatchObject([{ value: "a 3.10.0", before: 9_000, after: 900 }, {}, {}, {}]);
+});
+
+it("compareCells: upgrades are no noise, and what fell comes before versions", () => {
+  const { count: drawn } = seeded(1);
+  const rows = Array.from({ length: 60 }, (_, at) => at).flatMap((network): Row[] =>
+    ["a", "b"].flatMap((program) => [
+      { values: [program, "1.0", `AS${network}`], before: drawn(400), after: 0 },
+      {
+        values: [program, "1.1", `AS${network}`],
+        before: 0,
+        after: drawn(program === "a" ? 400 : 200),
+      },
+    ]),
+  );
+  const asked = cellsOf(["software_name", "software_version", "probe_asn"], rows);
+  const { sentence, values } = compareCells(asked, 20);
+  expect(sentence).toMatch(/Moved unlike the whole: software_name b \(−(49|5\d) %\); software_v/);
+  const kept = values.find(({ value }) => value === "a")!;
+  expect(Math.max(-kept.low!, kept.high!)).toBeLessThan(0.1 * kept.before!);
+  const left = values.find(({ value }) => value === "a 1.0")!;
+  expect(left.high! - left.low!).toBeGreaterThan(0);
 });
 
 it("weekBefore keeps the clock of the zone, and two ranges apart", () => {

@@ -237,7 +237,7 @@ describe("a share", () => {
       { software_name: "a", software_version: "1.1" },
     ]);
     expect(sentence).toMatch(
-      /a 1\.1 has 40 % where 3\.0 % was to be expected by what its users had.*; 38 % of all measurements are of it \(none before\)\./,
+      /a 1\.1 has 40 %; 3\.0 % was expected from what its users had before\. That is .* of the change\. 38 % of all measurements are of it \(none before\)\./,
     );
   });
 

@@ -97,10 +97,10 @@ export function comparison(): Finding {
         ["part", "Part of the whole's change", "share"],
       ]),
     },
-    { reductions: ["The 5 of 48 values that moved most beyond the whole."] },
+    { reductions: ["The 5 of 48 values that stand out, or moved most beyond the whole."] },
   );
   const sentence =
-    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC. Moved more than the whole: probe_cc IT (−58 %); software_version 3.9.1 (−31 %); probe_asn AS3269 (−66 %).";
+    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC. Moved unlike the whole: probe_cc IT (−58 %); software_version 3.9.1 (−31 %); probe_asn AS3269 (−66 %).";
   return { kind: "compare", found: true, sentence, result };
 }
 
