@@ -16,7 +16,7 @@ import { DAY, HOUR, MINUTE, WEEK } from "../time/span.js";
 import { weekBefore } from "./compare.js";
 import { originOfAll, type Finding } from "./finding.js";
 import { CERTAIN, USUAL } from "./thresholds.js";
-import { percent, signedPercent } from "./words.js";
+import { signedPercent } from "./words.js";
 
 /** What `lab.funnel` takes. */
 export interface FunnelOptions {
@@ -52,8 +52,10 @@ const CULPRITS = {
 };
 type Step = keyof typeof CULPRITS;
 const STEPS = Object.keys(CULPRITS) as Step[];
+/** The part that the pipeline and ingestion lose hardly varies from week to week: so much more is a loss. */
+const LEAST_LOST = 0.01;
 /** Losses that are looked for where none was found, in percent; where not even the last would show, the funnel can't tell. */
-const LOSSES = Array.from({ length: 91 }, (_, at) => 5 + at);
+const LOSSES = Array.from({ length: 95 }, (_, at) => 1 + at);
 
 /**
  * `lab.funnel({ range })`: how many check-ins, submitted, accepted and stored reports there were, by
@@ -110,7 +112,7 @@ export async function funnel(
     columns,
     [...(isCut ? [cut] : []), ...unknown],
   );
-  const shown = rows.map(({ errors: _, least: __, ...row }): FunnelRow => row);
+  const shown = rows.map(({ test: _, ...row }): FunnelRow => row);
   return {
     kind: "funnel",
     sentence: isNow ? `${text} ${fresh.sentence}` : text,
@@ -123,8 +125,10 @@ export async function funnel(
 const column = (name: string, label: string, unit: string) =>
   ({ name, label, unit, additive: false, missing: "gap" }) as const;
 
-/** A step, how many standard errors its loss is from none, and the least part whose loss would be certain. */
-type Judged = FunnelRow & { readonly errors: number; readonly least: number };
+/** A step, whether it lost more than chance explains, whether that is enough to name it, and the least loss that would be (in percent). */
+type Judged = FunnelRow & {
+  readonly test: { readonly isLoss: boolean; readonly isFound: boolean; readonly least: number };
+};
 
 /** How many of the step before a step let through, against the week before. @param from the step before that is known. */
 function judge(
@@ -148,7 +152,10 @@ function judge(
     return (before / ofBefore - n / of) / Math.sqrt(variance);
   };
   const whole = (usual ?? 0) * (of ?? 0);
-  const least = LOSSES.find((loss) => errorsOf(whole * (1 - loss / 100)) > CERTAIN);
+  const matters = isPart ? LEAST_LOST : USUAL;
+  const isCertain = (loss: number) => errorsOf(whole * (1 - loss)) > CERTAIN;
+  const least = LOSSES.find((loss) => loss / 100 >= matters && isCertain(loss / 100)) ?? 100;
+  const isLoss = change !== null && isCertain(-change);
   return {
     step,
     now,
@@ -156,8 +163,7 @@ function judge(
     passed,
     passed_before: usual,
     change,
-    errors: errorsOf(now ?? 0),
-    least: (least ?? 100) / 100,
+    test: { isLoss, isFound: isLoss && -change >= matters, least },
   };
 }
 
@@ -235,9 +241,8 @@ function verdict(rows: readonly Judged[], unknown: readonly string[], span: stri
     .join(", ");
   const tail = `${steps}.${unknown.map((why) => ` ${why.charAt(0).toUpperCase()}${why.slice(1)}.`).join("")}`;
   const known = rows.filter((row) => row.change !== null);
-  const [worst, ...others] = known
-    .filter(({ change, errors }) => change! < -USUAL && errors > CERTAIN)
-    .sort((a, b) => a.change! - b.change!);
+  const losses = known.filter(({ test }) => test.isLoss).sort((a, b) => a.change! - b.change!);
+  const [worst, ...others] = losses.filter(({ test }) => test.isFound);
   if (worst !== undefined) {
     const isOpen =
       worst.step === "stored" &&
@@ -249,18 +254,22 @@ function verdict(rows: readonly Judged[], unknown: readonly string[], span: stri
     const text = `${culprit}: ${signedPercent(worst.change!)} against ${when}, ${span}${more.join("")}: ${tail}`;
     return { text, found: true };
   }
-  const least = Math.max(...known.map((row) => row.least));
   const cantTell = (why: string) => {
     const text = `Can't tell which step lost reports, because ${why}: ${tail}`;
     return { text, found: false };
   };
   if (known.length === 0) return cantTell(`no step is known in both ${span} and ${when}`);
-  if (least === 1) {
+  if (known.some(({ test }) => test.least === 100)) {
     return cantTell(`so few came that not even a loss of ${LOSSES.at(-1)} % would show`);
   }
   const lacking = rows.filter((row) => row.change === null).map(({ step }) => step);
   const which = lacking.length === 0 ? "" : ` that is known (unknown: ${lacking.join(", ")})`;
-  const text = `No step${which} lost more of its reports than ${when}, ${span}: ${tail} A loss of ${percent(least)} more would show.`;
+  const [small] = losses;
+  const greatest = small
+    ? ` The greatest loss is small: ${small.step} ${signedPercent(small.change!)}.`
+    : "";
+  const least = known.map(({ step, test }) => `${test.least} % at ${step}`).join(", ");
+  const text = `No step${which} lost much more of its reports than ${when}, ${span}: ${tail}${greatest} A loss would be named from ${least}.`;
   return { text, found: false };
 }
 

@@ -1,6 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { counted, lowered } from "../base/text.js";
+import { counted, grouped, lowered } from "../base/text.js";
 import type { Database } from "../database/database.js";
 import { measurementsOf, runsOf } from "../measurements/measurements.js";
 import { count, quantile, type Measure } from "../query/measure.js";
@@ -89,8 +89,9 @@ const LEAST_HOURS = 10;
 
 /**
  * `lab.release`: how the runs of a new version compare with those of the version before it, in the
- * first two weeks of the release: medians of run duration, measurements per run and seconds per
- * measurement, and the share of failed measurements where the table has `msm_failure`.
+ * first two weeks of the release (of the range, if it was there before): medians of run duration,
+ * measurements per run and seconds per measurement, and the share of failed measurements where the
+ * table has `msm_failure`.
  *
  * Both versions are compared in the same hours, so that what happens to the service happens to both;
  * where the previous one has too few runs left, its two weeks before are taken. Intervals of medians
@@ -219,16 +220,18 @@ export async function release(
   });
   const text = words(values);
   const left = `${valueText(previous)} has ${counted(stayed.n, "run")} left since then: its runs are those of ${formatRange(earlier)}`;
+  const early = `That is the ${span < TWO_WEEKS ? "beginning" : "first two weeks"} of the range, not of the release, which was there before`;
   const compared = sentences([
-    `${counted(is.n, "run")}${ofTest} against ${counted(was.n, "run")}, ${formatRange(released)}`,
+    `${counted(is.n, "run")} against ${grouped(was.n)}, ${formatRange(released)}`,
+    ...(+since < +range.start + HOUR ? [early] : []),
     ...(isLeft ? [left] : []),
   ]);
-  const sentence = `${nameOf(known)} against ${valueText(previous)}${text.startsWith("As") ? "," : ":"} ${lowered(text)} ${compared}`;
+  const inTest = test === undefined ? "" : ` in ${valueText(test)}`;
+  const sentence = `${nameOf(known)} against ${valueText(previous)}${inTest}${text.startsWith("As") ? "," : ":"} ${lowered(text)} ${compared}`;
   const notes = [
-    "Whether runs are missing isn't looked at here: ask explain.",
+    "This doesn't look for missing runs; explain does.",
     "Users who upgrade first may differ from the others: compare within one country too (where).",
     span < TWO_WEEKS && "Runs of the range's last 2 hours may be under way and are left out.",
-    +since < +range.start + HOUR && "It was there when the range began.",
     failed === null &&
       "The table has no msm_failure: the share of failed measurements isn't known.",
   ].filter((note) => note !== false);

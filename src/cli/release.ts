@@ -40,7 +40,7 @@ export const releaseCommand = answering<Flags>(
 function valuesTable({ previous, version, runs, values }: ReleaseFinding): string {
   if (values.length === 0) return "";
   const short = (value: number | null, unit: string) =>
-    value === null ? "" : amount(Number(value.toPrecision(3)), unit);
+    value === null ? "" : amount(unit === "share" ? value : Number(value.toPrecision(3)), unit);
   const rows = values.map(({ measure, unit, before, after, relative, verdict }) => [
     ...[measure, short(before, unit), short(after, unit)],
     ...[relative === null ? "" : signedPercent(relative), verdict],

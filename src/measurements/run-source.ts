@@ -178,7 +178,7 @@ async function noReportNote(
 
 /** A note of every question on runs. */
 export const WHOLE_RUNS =
-  "Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.";
+  "A run counts when it starts; one that crosses an edge of the range is read up to 24 hours beyond it, and cut there.";
 
 function isOwn(name: string): name is OwnColumn {
   return (RUN_COLUMNS as readonly string[]).includes(name);

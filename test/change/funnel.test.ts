@@ -67,7 +67,7 @@ describe("lab.funnel", () => {
     [
       "nobody",
       usual,
-      /^No step lost more of its reports than the week before, 2026-05-08 to 2026-05-08 01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900.* A loss of 18 % more would show\.$/,
+      /^No step lost much more of its reports than the week before, 2026-05-08 to 2026-05-08 01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900.*\. A loss would be named from 18 % at check-in, 18 % at submit, 3 % at accepted, 3 % at stored\.$/,
     ],
     [
       "the probes",
@@ -112,6 +112,28 @@ describe("lab.funnel", () => {
     );
     expect(found).toBe(true);
   });
+
+  it.each([
+    [
+      { ...usual, missing: 42 },
+      true,
+      /^It is ingestion: .* −4\.5 % against the week before, .*stored 849 \(889 the week before\)\.$/,
+    ],
+    [
+      { checkIns: 3500, submitted: 3400, refused: 0, missing: 30 },
+      false,
+      /^No step lost much more .*\. The greatest loss is small: stored −0\.9 %\. A loss would be named from \d+ % at check-in, \d+ % at submit, 1 % at accepted, 1 % at stored\.$/,
+    ],
+  ])(
+    "finds 4 %% of the reports not stored, and says that less is small: %o",
+    async (now, is, text) => {
+      const { missing: _, ...most } = now;
+      await using lab = await given(is ? usual : { ...most, missing: 0 }, now);
+      const { sentence, found } = await lab.funnel({ range });
+      expect(sentence).toMatch(text);
+      expect(found).toBe(is);
+    },
+  );
 
   it("names no step where three reports less came, and says that too few come to tell", async () => {
     const few = { checkIns: 4, submitted: 3, refused: 0, missing: 0 };

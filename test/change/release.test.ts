@@ -90,9 +90,13 @@ test("lab.release gives the medians, shares and runs of both versions, as a plai
   expect(found.values.map(({ verdict }) => verdict).slice(1, 3)).toEqual(["moved", "as before"]);
   expect(found.found).toBe(true);
   expect(found.sentence).toMatch(
-    /^probe 2\.0 against 1\.9: .*\d+ runs of web_connectivity against \d+ runs, 2026-03-21 to 2026-04-04 UTC\.$/,
+    /^probe 2\.0 against 1\.9 in web_connectivity: .*\d+ runs against \d+, 2026-03-21 to 2026-04-04 UTC\.$/,
   );
   expect(found.sentence.split(". ")[0]!.split(" ").length).toBeLessThanOrEqual(25);
+  const later = between(new Date(RELEASED + 5 * DAY), range.end);
+  expect((await lab.release("2.0", { range: later })).sentence).toMatch(
+    /, 2026-03-26 to 2026-04-09 UTC\. That is the first two weeks of the range, not of the release, which was there before\.$/,
+  );
 });
 
 test("lab.release can't tell with few runs, without an earlier version, without the version; and says what next", async () => {

@@ -114,10 +114,12 @@ test("probelab release compares a version with the one before it, or says why it
   expect(text.err).toBe("");
   expect(text.code).toBe(8);
   const [verdict = ""] = text.out.split("\n");
-  expect(verdict).toMatch(/^probe-android-unattended 3\.10\.0 against 3\.9\.1: .* fell by .*\.$/);
+  expect(verdict).toMatch(
+    /^probe-android-unattended 3\.10\.0 against 3\.9\.1 in web_connectivity: .* fell by .*\.$/,
+  );
   expect(verdict.split(" ").length).toBeLessThanOrEqual(25);
   expect(text.out.replace(/\s+/g, " ")).toMatch(
-    / Median measurements per run fell by 10 \(50 %\), from 20 to 10\. As before: .*share of failed measurements.* runs of web_connectivity against /,
+    / Median measurements per run fell by 10 \(50 %\), from 20 to 10\. As before: .*share of failed measurements.* [\d,]+ runs against [\d,]+, /,
   );
   expect(text.out).toMatch(/\nruns +[\d,]+ +[\d,]+\n/);
   expect(text.out).toMatch(/\nMeasurements per run, median +20 +10 +−50 % .*moved\n/);
