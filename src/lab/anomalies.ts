@@ -259,7 +259,7 @@ export async function flowAnomalies(
     const text = `${endText(deciding.label, deciding, "hour", when)}${parts}`;
     const lost = shownIn.alarms.reduce((sum, row) => sum + row.expected - row.observed, 0);
     const isSlow = state !== "dropping" && whole.slow !== null && whole.slow.lost > lost;
-    return { state, verdict: isSlow ? `${whole.slow!.text} ${text}` : text };
+    return { state, verdict: isSlow ? `${whole.slow.text} ${text}` : text };
   }
 }
 

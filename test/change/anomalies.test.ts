@@ -216,7 +216,9 @@ describe("anomalies", () => {
     );
     const few = clean.map((_, at) => (at < WEEKS_8 - 100 ? poisson(2) : 0));
     const { sentence } = await anomalies(hourlyResult({ "": few }), since);
-    expect(sentence).toMatch(/But the week to .* held [56]\d % fewer measurements than the week to /);
+    expect(sentence).toMatch(
+      /But the week to .* held [56]\d % fewer measurements than the week to /,
+    );
     expect(sentence).not.toMatch(/No sudden drop|is over:/);
   });
 
