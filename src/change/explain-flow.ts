@@ -88,10 +88,12 @@ export function flowAccount(cells: ChangeCells): Account {
     const usual = (USUAL * (one.before! + one.after!)) / 2;
     return alike || isRenamed(one) || Math.abs(one.change) > usual;
   });
-  const program = cells.names[releaseDimensions(cells).program];
-  // A small new program is news, no cause.
-  const isNews = ({ where, before, after }: Part) =>
-    before! < 1 && after! < USUAL * was && Object.keys(where).join() === program;
+  const { program, version } = releaseDimensions(cells);
+  // A small new program is news, no cause, whether it is found by its name or by its only release.
+  const isNews = ({ where, before, after }: Part) => {
+    const names = Object.keys(where).filter((name) => name !== cells.names[version]);
+    return before! < 1 && after! < USUAL * was && names.join() === cells.names[program];
+  };
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = without(after.length, named);
   const size = (one: Part) => (isRenamed(one) ? one.before! : Math.abs(one.change));
