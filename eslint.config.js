@@ -1,5 +1,34 @@
 import tseslint from "typescript-eslint";
 
+const NO_DEFAULT = { selector: "ExportDefaultDeclaration", message: "Use a named export." };
+const NO_SPREAD = {
+  selector: "CallExpression[callee.object.name='Math'] > SpreadElement",
+  message: "Spread values overflow the stack at some 120,000: take greatest or smallest.",
+};
+
+/** The rooms of `src` in the order in which data goes: imports point only left. */
+const ROOMS =
+  "base time result database query sample sources change service lab chart incident kernel watch cli".split(
+    " ",
+  );
+
+const oneDirection = ROOMS.slice(0, -1).map((room, at) => ({
+  files: [`src/${room}/**`],
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      {
+        patterns: [
+          {
+            regex: `^(\\.\\./)+((${ROOMS.slice(at + 1).join("|")})/|index\\.js$)`,
+            message: `Imports point only left in ${ROOMS.join(" → ")}.`,
+          },
+        ],
+      },
+    ],
+  },
+}));
+
 export default tseslint.config(
   {
     ignores: ["dist/", "out/", "node_modules/", "bench/results/", ".bench/", ".venv/", "**/*.d.ts"],
@@ -15,10 +44,7 @@ export default tseslint.config(
       },
     },
     rules: {
-      "no-restricted-syntax": [
-        "error",
-        { selector: "ExportDefaultDeclaration", message: "Use a named export." },
-      ],
+      "no-restricted-syntax": ["error", NO_DEFAULT],
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/no-unused-vars": ["error", { ignoreRestSiblings: true }],
       "@typescript-eslint/restrict-template-expressions": [
@@ -26,6 +52,13 @@ export default tseslint.config(
         { allowNumber: true, allowBoolean: true },
       ],
     },
+  },
+  ...oneDirection,
+  {
+    files: ["src/**"],
+    // Charts have fewer than 5,000 rows.
+    ignores: ["src/chart/**"],
+    rules: { "no-restricted-syntax": ["error", NO_DEFAULT, NO_SPREAD] },
   },
   {
     files: ["eslint.config.js", "*.config.ts", "scripts/*.mjs", "test/**/*.mjs"],

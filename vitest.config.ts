@@ -12,7 +12,7 @@ const SLOW = [
 
 /** Files that take half a minute or more. */
 const LONG =
-  /test\/(change\/(drop|verdicts)|deployments|notebooks|setup|watch|load|browser\/(frontends|hostile)|logs\/follow|cli\/start|incident\/at-night)/;
+  /test\/(change\/(drop|verdicts)|deployments|notebooks|setup|watch|sample\/load|browser\/(frontends|hostile)|sources\/logs\/follow|cli\/start|incident\/at-night)/;
 
 /** Long files begin first: one that began last would run alone. Without an earlier run vitest knows only sizes. */
 class LongFirst extends BaseSequencer {

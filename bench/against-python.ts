@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Database } from "../src/database/database.js";
 import { EMBEDDED_DATABASE, readRecord } from "../src/database/embedded/directory.js";
-import { processEnvironment } from "../src/notebook/own-package.js";
+import { processEnvironment } from "../src/kernel/own-package.js";
 import * as cells from "./against-python/cells.js";
 import { costOf, memoryOf, type Cost } from "./against-python/processes.js";
 import { KernelClient } from "./support/kernel-client.js";
@@ -143,7 +143,7 @@ async function warm(
   await using kernel = new KernelClient();
   const { python } = way;
   if (python === undefined) {
-    const launch = resolve("dist", "notebook", "kernel", "kernel-launch.js");
+    const launch = resolve("dist", "kernel", "kernel-launch.js");
     await kernel.start((file) => [launch, file], { ...env, ...processEnvironment }, { cwd });
   } else {
     const start = (file: string) => ["-m", "ipykernel_launcher", "-f", file];

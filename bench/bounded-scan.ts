@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { Database } from "../src/database/database.js";
 import { openWriter } from "../src/database/writer.js";
-import type { Source } from "../src/database/source.js";
-import { measurementsOf } from "../src/measurements/measurements.js";
+import type { DatabaseAddress } from "../src/database/address.js";
+import { measurementsOf } from "../src/sources/measurements/measurements.js";
 import { fillSample } from "../src/sample/fill.js";
 import { between } from "../src/time/time-range.js";
 import { report } from "./support/report.js";
@@ -12,9 +12,9 @@ import { END } from "./support/sample-database.js";
 const rows = Number(process.env["ROWS"] ?? 10_000_000);
 
 /** The sample's 26 weeks and the same 26 weeks earlier: a year. */
-async function yearDatabase(): Promise<Source> {
+async function yearDatabase(): Promise<DatabaseAddress> {
   const directory = join(process.cwd(), ".bench", "data", `year-${rows}`);
-  const source: Source = { kind: "embedded", directory, label: "embedded:year" };
+  const source: DatabaseAddress = { kind: "embedded", directory, label: "embedded:year" };
   await using writer = await openWriter(source);
   const [known] = await writer.rows<{ n: number }>(
     "SELECT total_rows AS n FROM system.tables WHERE database = currentDatabase() AND name = 'fastpath'",

@@ -4,8 +4,8 @@
  */
 import { connect as dial, createServer, type AddressInfo } from "node:net";
 import { Database } from "../src/database/database.js";
-import { parseSource } from "../src/database/source.js";
-import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
+import { parseAddress } from "../src/database/address.js";
+import { measurementsOf, runsOf } from "../src/sources/measurements/measurements.js";
 import { countDistinct } from "../src/query/measure.js";
 import { between } from "../src/time/time-range.js";
 import { startCluster } from "../test/support/cluster.js";
@@ -86,7 +86,7 @@ for (const name of ["by_report", "by_chance"]) {
     testHelpers: { table: "test_helper_instances", time: "draining_at", columns: {} },
   };
   await using database = await Database.open(
-    parseSource(cluster.shards[0]!.url, {
+    parseAddress(cluster.shards[0]!.url, {
       root: "/",
       name: "the bench",
     }),

@@ -3,9 +3,17 @@
  * and against the npm packages, in turn in one run. M4 finds its columns in x by bisection and reads y alone,
  * so it is held against sum(y), the others against sum(x) + sum(y).
  */
-import { table } from "arquero";
-import { downsample } from "../src/downsample/downsample.js";
-import { m4, pixelAxis } from "../src/downsample/m4.js";
+import {
+  dictionary,
+  float64,
+  tableFromArrays,
+  tableToIPC,
+  timestamp,
+  utf8,
+} from "@uwdata/flechette";
+import { fromArrow, table } from "arquero";
+import { downsample } from "../src/result/downsample/downsample.js";
+import { m4, pixelAxis } from "../src/result/downsample/m4.js";
 import { lttb, minMax, minMaxLttb } from "./downsample/kernels.js";
 import { peers, type Pair } from "./downsample/peers.js";
 import { makeShape } from "./downsample/shapes.js";
@@ -49,8 +57,32 @@ const ours = {
   lttb: run(() => lttb(x, y, COUNT).length),
 };
 const times = await sideBySide(ours, 15, ownCpu);
+const types = { t: timestamp(1), y: float64() };
+const times64 = fromArrow(tableToIPC(tableFromArrays({ t: x, y }, { types }), {})!);
+// A null in 50, and 6 series whose rows are mixed.
+const NAMES = ["IR", "US", "DE", "IT", "BR", "IN"];
+const dirty = {
+  t: x,
+  y: Array.from(y, (value, i) => (i % 50 === 7 ? null : value)),
+  s: Array.from(y, (_, i) => NAMES[(i * 7919) % 6]!),
+};
+const plain = table({ ...dirty });
+const mixed = fromArrow(
+  tableToIPC(tableFromArrays(dirty, { types: { ...types, s: dictionary(utf8()) } }), {})!,
+);
 const whole = await sideBySide(
-  { downsample: run(() => downsample(data, { x: "x", y: "y", width: 1_000 }).numRows()) },
+  {
+    "downsample(table)": run(() => downsample(data, { x: "x", y: "y", width: 1_000 }).numRows()),
+    "downsample(Arrow table of times)": run(() =>
+      downsample(times64, { x: "t", y: "y", width: 1_000 }).numRows(),
+    ),
+    "downsample(Arrow table), nulls and 6 series": run(() =>
+      downsample(mixed, { x: "t", y: "y", series: "s", width: 1_000 }).numRows(),
+    ),
+    "downsample(plain arrays), nulls and 6 series": run(() =>
+      downsample(plain, { x: "t", y: "y", series: "s", width: 1_000 }).numRows(),
+    ),
+  },
   5,
   ownCpu,
 );
@@ -82,7 +114,7 @@ report(
   "downsample-speed",
   [
     ...Object.entries(times).map(([name, ms]) => row(name, ms)),
-    row("downsample(table)", whole["downsample"]!),
+    ...Object.entries(whole).map(([name, ms]) => row(name, ms)),
     ...Object.entries(theirs).map(([name, ms]) => row(`npm ${name}`, ms)),
     row("(building [[x, y]] for the npm packages)", building),
   ],
@@ -91,6 +123,10 @@ report(
     minmaxlttb_ratio: times["minMaxLttb"]! / base,
     lttb_ratio: times["lttb"]! / base,
     slowest_against_npm: slowest / Math.min(...Object.values(theirs)),
+    downsample_ns: (whole["downsample(table)"]! / length) * 1e6,
+    downsample_times_ns: (whole["downsample(Arrow table of times)"]! / length) * 1e6,
+    downsample_nulls_series_ns:
+      (whole["downsample(Arrow table), nulls and 6 series"]! / length) * 1e6,
     points: length,
   },
 );

@@ -1,7 +1,7 @@
 /** What a question on the last hour of a log table reads, searched for what is there and what is not. */
 import { join } from "node:path";
 import { openWriter } from "../src/database/writer.js";
-import type { Source } from "../src/database/source.js";
+import type { DatabaseAddress } from "../src/database/address.js";
 import { connect } from "../src/lab/connect.js";
 import { last } from "../src/time/time-range.js";
 import { report } from "./support/report.js";
@@ -12,7 +12,7 @@ const END = new Date("2026-05-01T00:00:00Z");
 const SPAN_MICROS = 26 * 7 * 86_400 * 1_000_000;
 
 const directory = join(process.cwd(), ".bench", "data", `logs-${rows}`);
-const source: Source = { kind: "embedded", directory, label: "embedded:logs" };
+const source: DatabaseAddress = { kind: "embedded", directory, label: "embedded:logs" };
 await using writer = await openWriter(source);
 const [known] = await writer.rows<{ n: number }>(
   "SELECT total_rows AS n FROM system.tables WHERE database = currentDatabase() AND name = 'logs'",

@@ -4,7 +4,7 @@
  * there, not read.
  */
 import { Database } from "../src/database/database.js";
-import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
+import { measurementsOf, runsOf } from "../src/sources/measurements/measurements.js";
 import { freeQueries } from "../src/query/free-query.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";

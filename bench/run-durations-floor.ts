@@ -4,7 +4,7 @@
  * the bench `scale` tells processor time.
  */
 import { Database } from "../src/database/database.js";
-import { measurementsOf } from "../src/measurements/measurements.js";
+import { measurementsOf } from "../src/sources/measurements/measurements.js";
 import { between } from "../src/time/time-range.js";
 import { report } from "./support/report.js";
 import { END, sampleDatabase } from "./support/sample-database.js";

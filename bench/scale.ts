@@ -6,8 +6,8 @@
  * under the limit.
  */
 import { Database } from "../src/database/database.js";
-import { parseSource } from "../src/database/source.js";
-import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
+import { parseAddress } from "../src/database/address.js";
+import { measurementsOf, runsOf } from "../src/sources/measurements/measurements.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
 import { costs, LoggedServer, type Cost } from "./support/logged-server.js";
@@ -18,7 +18,7 @@ const rows = Number(process.env["ROWS"] ?? 10_000_000);
 const rounds = Number(process.env["ROUNDS"] ?? 7);
 await using server = await LoggedServer.start(rows);
 const limit = Number(process.env["LIMIT"] ?? 100_000_000);
-const source = parseSource(server.url, { root: "/", name: "the bench" });
+const source = parseAddress(server.url, { root: "/", name: "the bench" });
 await using database = await Database.open(source);
 await using limited = await Database.open(source, { maxMemory: limit });
 const measurements = measurementsOf(database);

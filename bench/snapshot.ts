@@ -9,7 +9,7 @@ import { readRecord } from "../src/database/embedded/directory.js";
 import { connect } from "../src/lab/connect.js";
 import { quantile, share, count } from "../src/query/measure.js";
 import type { Result } from "../src/result/result.js";
-import type { Snapshot } from "../src/snapshot/snapshot.js";
+import type { Snapshot } from "../src/sources/snapshot/snapshot.js";
 import { between } from "../src/time/time-range.js";
 import { report } from "./support/report.js";
 import { END, sampleDatabase } from "./support/sample-database.js";

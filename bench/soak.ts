@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readRecord } from "../src/database/embedded/directory.js";
 import { connect, type Lab } from "../src/lab/connect.js";
-import { processEnvironment } from "../src/notebook/own-package.js";
+import { processEnvironment } from "../src/kernel/own-package.js";
 import { count, countDistinct, quantile, share } from "../src/query/measure.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
@@ -154,7 +154,7 @@ async function watcher(client: KernelClient): Promise<void> {
 
 await using lab = await connect({ measurements: `embedded:${directory}` });
 await using client = new KernelClient();
-await client.start((file) => [join("dist", "notebook", "kernel", "kernel-launch.js"), file], {
+await client.start((file) => [join("dist", "kernel", "kernel-launch.js"), file], {
   ...processEnvironment,
   PROBELAB_MEASUREMENTS: `embedded:${directory}`,
 });

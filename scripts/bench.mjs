@@ -15,7 +15,7 @@ if (wanted.length === 0 || unknown.length > 0) {
   );
   process.exit(1);
 }
-run([join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.bench.json"]);
+run([join("node_modules", "typescript-native", "bin", "tsc"), "-p", "tsconfig.bench.json"]);
 // A chart's origin names the version of probelab; its server runs from what the build made.
 copyFileSync("package.json", join(".bench", "package.json"));
 rmSync(join(".bench", "dist"), { force: true });

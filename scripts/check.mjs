@@ -6,12 +6,12 @@ import { join } from "node:path";
 const all = process.argv.includes("--all");
 const deployments = process.argv.includes("--deployments");
 const cache = join("node_modules", ".cache", "probelab");
-const tsc = join("node_modules", "typescript", "bin", "tsc");
+const tsc = join("node_modules", "typescript-native", "bin", "tsc");
 const types = (name, ...args) => [
   ...[tsc, "--noEmit", "--incremental", "--tsBuildInfoFile", join(cache, `${name}.tsbuildinfo`)],
   ...args,
 ];
-const page = join("src", "render", "page", "browser");
+const page = join("src", "chart", "render", "page", "browser");
 
 const started = performance.now();
 if (deployments) {

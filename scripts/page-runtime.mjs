@@ -3,8 +3,8 @@
 import { build } from "esbuild";
 
 await build({
-  entryPoints: ["src/render/page/browser/main.ts"],
-  outfile: "dist/render/page/runtime.iife.js",
+  entryPoints: ["src/chart/render/page/browser/main.ts"],
+  outfile: "dist/chart/render/page/runtime.iife.js",
   bundle: true,
   format: "iife",
   platform: "browser",

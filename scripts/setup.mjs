@@ -44,7 +44,7 @@ if (!isLink(self)) {
 
 const built = join("dist", ".built");
 const pageRuntime = join("scripts", "page-runtime.mjs");
-const declarations = join("scripts", "declarations.mjs");
+const arqueroTypes = join("scripts", "arquero-types.mjs");
 const bundle = join("scripts", "bundle.mjs");
 const sources = fingerprint([
   "src",
@@ -52,17 +52,17 @@ const sources = fingerprint([
   "tsconfig.json",
   "tsconfig.build.json",
   pageRuntime,
-  declarations,
+  arqueroTypes,
   bundle,
 ]);
 if (read(built) !== sources) {
   removeStale("dist");
   step("building", process.execPath, [
-    join("node_modules", "typescript", "bin", "tsc"),
+    join("node_modules", "typescript-native", "bin", "tsc"),
     "-p",
     "tsconfig.build.json",
   ]);
-  step("rolling up declarations", process.execPath, [declarations]);
+  step("mending Arquero's declarations", process.execPath, [arqueroTypes]);
   step("bundling the modules of notebooks", process.execPath, [bundle]);
   step("bundling the script of saved pages", process.execPath, [pageRuntime]);
   mkdirSync("dist", { recursive: true });
@@ -99,12 +99,8 @@ function removeStale(folder) {
     if (entry.isDirectory()) {
       if (entry.name !== "node_modules") removeStale(path);
     } else if (/\.(js|d\.ts)(\.map)?$/.test(entry.name)) {
-      // Declarations beside the code are rolled up anew.
-      const isRolledUp = /\.d\.ts(\.map)?$/.test(path) && !path.includes(".types");
-      const source = path
-        .replace(/^dist([\\/]\.types)?/, "src")
-        .replace(/\.(js|d\.ts)(\.map)?$/, ".ts");
-      if (isRolledUp || !existsSync(source)) rmSync(path);
+      const source = path.replace(/^dist/, "src").replace(/\.(js|d\.ts)(\.map)?$/, ".ts");
+      if (!existsSync(source)) rmSync(path);
     }
   }
   if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });

@@ -25,7 +25,9 @@ function thirdParty(lock) {
 
 Made by \`node scripts/third-party.mjs\` from package-lock.json. Each package holds the text of its licence. *Optional* ones are the embedded ClickHouse engine and what exists for one platform each; \`npm install\` takes those of the machine's own.
 
-The script of saved pages (\`dist/render/page/runtime.iife.js\`) holds Vega and vega-interpreter (BSD-3-Clause) and D3 (ISC); the modules of notebooks (\`dist/*.js\`) hold Vega, Vega-Lite (BSD-3-Clause) and D3 (ISC). Pages and SVG files that probelab writes hold the font Arimo (OFL-1.1).
+The script of saved pages (\`dist/chart/render/page/runtime.iife.js\`) holds Vega and vega-interpreter (BSD-3-Clause) and D3 (ISC); the modules of notebooks (\`dist/*.js\`) hold Vega, Vega-Lite (BSD-3-Clause) and D3 (ISC). Pages and SVG files that probelab writes hold the font Arimo (OFL-1.1).
+
+Two packages have an install script: that of zeromq tries the binary that it comes with, and builds one with CMake where none fits; that of chdb does nothing. \`npm install --ignore-scripts\` leaves both out, and all works where zeromq's binary fits (Linux and macOS on x64 and arm64).
 
 | package | version | licence | |
 |---|---|---|---|

@@ -135,7 +135,8 @@ function within(wide: Element, narrow: Element): boolean {
 /** What the cells of both kinds have alike. */
 const COMMON = {
   ratio: 1,
-  many: "rows",
+  source: "rows" as const,
+  rowNoun: "rows",
   label: "Rows",
   unit: "rows",
   earlier: between("2026-05-04", "2026-05-05"),

@@ -6,7 +6,7 @@ import { compare } from "../../src/change/compare.js";
 import { explain } from "../../src/change/explain.js";
 import { Database } from "../../src/database/database.js";
 import { openWriter } from "../../src/database/writer.js";
-import { measurementsOf } from "../../src/measurements/measurements.js";
+import { measurementsOf } from "../../src/sources/measurements/measurements.js";
 import { between } from "../../src/time/time-range.js";
 import { sampleDatabase } from "../support/sample-database.js";
 

@@ -1,4 +1,4 @@
-import { findExtremes, noExtremes } from "../../src/downsample/m4.js";
+import { findExtremes, noExtremes } from "../../src/result/downsample/m4.js";
 
 /** What peers pick rows by, to compare with; each loses peaks or shapes that `auto` keeps. */
 export const PEERS = {

@@ -2,6 +2,8 @@
 export interface PixelLine {
   readonly x: Float64Array;
   readonly y: Float64Array;
+  /** Where the corners are a band's: its upper edge. */
+  readonly top?: Float64Array;
 }
 
 /**
@@ -20,6 +22,7 @@ export function rasterise(lines: readonly PixelLine[], width: number, height: nu
       }
       const x = Math.min(width - 1, Math.floor(line.x[i]!));
       const y = Math.min(height - 1, Math.floor(line.y[i]!));
+      if (line.top) fillBand(pixels, width, height, line, line.top, i, number + 1);
       if (lastX < 0) pixels[y * width + x] = number + 1;
       else if (x !== lastX || y !== lastY) draw(pixels, width, lastX, lastY, x, y, number + 1);
       lastX = x;
@@ -27,6 +30,30 @@ export function rasterise(lines: readonly PixelLine[], width: number, height: nu
     }
   });
   return pixels;
+}
+
+/** The piece of a band from a corner to the next: its edges, and each pixel column between them. */
+function fillBand(
+  pixels: Uint8Array,
+  width: number,
+  height: number,
+  { x, y }: PixelLine,
+  top: Float64Array,
+  i: number,
+  colour: number,
+): void {
+  const across = (value: number): number => Math.min(width - 1, Math.floor(value));
+  const down = (value: number): number => Math.min(height - 1, Math.floor(value));
+  draw(pixels, width, across(x[i]!), down(y[i]!), across(x[i]!), down(top[i]!), colour);
+  const next = i + 1;
+  if (!(next < x.length) || !Number.isFinite(y[next]!)) return;
+  draw(pixels, width, across(x[i]!), down(top[i]!), across(x[next]!), down(top[next]!), colour);
+  for (let column = across(x[i]!) + 1; column < across(x[next]!); column++) {
+    const part = (column + 0.5 - x[i]!) / (x[next]! - x[i]!);
+    const from = down(top[i]! + part * (top[next]! - top[i]!));
+    const to = down(y[i]! + part * (y[next]! - y[i]!));
+    for (let row = from; row <= to; row++) pixels[row * width + column] = colour;
+  }
 }
 
 function draw(

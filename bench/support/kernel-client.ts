@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dealer, Subscriber } from "zeromq";
-import { Wire } from "../../src/notebook/kernel/connection.js";
+import { Wire } from "../../src/kernel/protocol.js";
 
 /** A kernel and the least of a frontend that can time it: the same for every kernel. */
 export class KernelClient implements AsyncDisposable {
@@ -71,21 +71,34 @@ export class KernelClient implements AsyncDisposable {
     return this.#process?.pid ?? 0;
   }
 
-  /** CPU that the kernel has used, in seconds: also on a machine that does other work, unlike the time. */
+  /**
+   * CPU that the kernel and its processes have used, in seconds: also on a machine that does other work, unlike
+   * the time.
+   */
   cpu(): number {
-    const stat = readFileSync(`/proc/${this.pid}/stat`, "utf8");
-    const [user = NaN, system = NaN] = stat
-      .slice(stat.lastIndexOf(")"))
-      .split(" ")
-      .slice(12)
-      .map(Number);
-    return (user + system) / 100;
+    return sum(this.#pids(), (pid) => {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      const fields = stat.slice(stat.lastIndexOf(")")).split(" ");
+      const [user = NaN, system = NaN] = fields.slice(12).map(Number);
+      return (user + system) / 100;
+    });
   }
 
-  /** Memory that the kernel holds, in MB. */
+  /** Memory that the kernel and its processes hold, in MB. */
   memory(): number {
-    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
-    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+    return sum(this.#pids(), (pid) => {
+      const status = readFileSync(`/proc/${pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+    });
+  }
+
+  /** The kernel and what it started, such as a language server. */
+  #pids(): number[] {
+    const of = (pid: number): number[] => {
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+      return [pid, ...children.split(" ").filter(Boolean).map(Number).flatMap(of)];
+    };
+    return of(this.pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -111,6 +124,10 @@ export class KernelClient implements AsyncDisposable {
       if (parent.msg_id === id) return this.#wire.read(reply).content;
     }
   }
+}
+
+function sum<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((total, value) => total + of(value), 0);
 }
 
 function freePort(): Promise<number> {

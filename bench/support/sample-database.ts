@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openWriter } from "../../src/database/writer.js";
-import type { Source } from "../../src/database/source.js";
+import type { DatabaseAddress } from "../../src/database/address.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { GENERATOR, sampleInfo } from "../../src/sample/tables.js";
 
@@ -8,9 +8,9 @@ import { GENERATOR, sampleInfo } from "../../src/sample/tables.js";
 export const END = new Date("2026-07-01T00:00:00Z");
 
 /** A sample of so many measurements in a directory of its own, kept for the next bench. */
-export async function sampleDatabase(rows: number): Promise<Source> {
+export async function sampleDatabase(rows: number): Promise<DatabaseAddress> {
   const directory = join(process.cwd(), ".bench", "data", String(rows));
-  const source: Source = { kind: "embedded", directory, label: `embedded:${rows}` };
+  const source: DatabaseAddress = { kind: "embedded", directory, label: `embedded:${rows}` };
   await using writer = await openWriter(source);
   const info = await sampleInfo(writer);
   if (info?.rows === rows && info.generator === GENERATOR) return source;

@@ -10,7 +10,7 @@ const pending = (shared[key] ??= new Set());
  *
  * @returns as `work` does; a rejection that nobody waits for stays one to Node.
  */
-export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+export async function trackPending<T>(work: () => Promise<T>): Promise<T> {
   let ended: () => void = () => undefined;
   // A promise of its own: waiting for the work's would make its rejection a handled one.
   const own = new Promise<void>((resolve) => (ended = resolve));

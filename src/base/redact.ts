@@ -46,39 +46,22 @@ const shared = globalThis as { [key]?: Set<string> };
 const known = (shared[key] ??= new Set<string>());
 
 /**
- * Remembers a password or token, so that `redact` takes it out of every text, as it is and as URLs,
- * JSON, HTML and an Authorization header write it. Shorter ones than four characters are taken out
- * only where their place shows what they are.
+ * Remembers a password or token, so that `redact` takes it out of every text: as it is, as URLs, JSON,
+ * HTML, CSV, SQL and terminals write it, in base64 and hex, and in an Authorization header. Shorter ones
+ * than four characters are taken out only where their place shows what they are.
  *
  * @param user whose password it is, for the header `Authorization: Basic`.
  */
 export function keepSecret(secret: string, user = ""): void {
   if (secret === "") return;
-  const bytes = Buffer.from(`${user}:${secret}`);
-  const base64 = bytes.toString("base64");
-  known.add(base64);
-  known.add(encodeURIComponent(base64));
-  if (base64.length >= 8) {
-    known.add(base64.replace(/=+$/, ""));
-    known.add(bytes.toString("base64url"));
-    known.add(bytes.toString("hex"));
+  const texts = secret.length < 4 ? [`${user}:${secret}`] : [`${user}:${secret}`, secret];
+  for (const bytes of texts.map((text) => Buffer.from(text))) {
+    const base64 = bytes.toString("base64").replace(/=+$/, "");
+    known.add(bytes.toString("base64"));
+    if (base64.length < 8) continue;
+    known.add(base64).add(bytes.toString("base64url")).add(bytes.toString("hex"));
   }
-  if (secret.length < 4) return;
-  known.add(secret);
-  known.add(encodeURIComponent(secret));
-  known.add(new URLSearchParams({ "": secret }).toString().slice(1));
-  known.add(JSON.stringify(secret).slice(1, -1));
-  known.add(secret.replace(/['\\]/g, "\\$&"));
-  known.add(secret.replaceAll("'", "''"));
-  known.add(encodeURIComponent(encodeURIComponent(secret)));
-  known.add(encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()));
-  known.add(
-    secret
-      .replaceAll("&", "&amp;")
-      .replaceAll("<", "&lt;")
-      .replaceAll(">", "&gt;")
-      .replaceAll('"', "&quot;"),
-  );
+  if (secret.length >= 4) known.add(secret);
 }
 
 /** Remembers the passwords of an environment: `PROBELAB_…_PASSWORD`. */
@@ -134,7 +117,7 @@ export function redactTexts<T>(value: T): T {
 export function hideSecrets(text: string): string {
   let plain = text;
   for (const secret of [...known].sort((a, b) => b.length - a.length)) {
-    if (plain.includes(secret)) plain = hide(plain, secret);
+    plain = plain.replace(patternOf(secret), HIDDEN);
   }
   return plain;
 }
@@ -174,9 +157,59 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** A short secret may be a part of a word that is none. */
-function hide(text: string, secret: string): string {
-  if (secret.length >= 8) return text.replaceAll(secret, HIDDEN);
-  const part = secret.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}_])${part}(?![\\p{L}\\p{N}_])`, "gu"), HIDDEN);
+const patterns = new Map<string, RegExp>();
+
+/** What terminals and line breaks put between the characters of a text. */
+const BETWEEN = "(?:\\u001b\\[[\\d;]*m|\\r?\\n[ \\t]{0,40})?";
+
+/** Matches a secret in whatever form its characters are written, each by itself. */
+function patternOf(secret: string): RegExp {
+  const before = patterns.get(secret);
+  if (before !== undefined) return before;
+  const written = Array.from(secret, formsOf).join(BETWEEN);
+  // A short secret may be a part of a word that is none.
+  const whole = secret.length < 8 ? `(?<![\\p{L}\\p{N}_])${written}(?![\\p{L}\\p{N}_])` : written;
+  const pattern = new RegExp(whole, "gu");
+  patterns.set(secret, pattern);
+  return pattern;
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  ...{ "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos", "\u00a0": "nbsp" },
+};
+const CONTROLS: Readonly<Record<string, string>> = {
+  "\n": "n",
+  "\r": "r",
+  "\t": "t",
+  "\b": "b",
+  "\f": "f",
+};
+
+/** A character as it is, and as URLs, HTML, JSON, CSV and SQL escape it, once or several times. */
+function formsOf(character: string): string {
+  const code = character.codePointAt(0)!;
+  const anyCase = (hex: string) =>
+    hex.replace(/[a-f]/gi, (digit) => `[${digit.toLowerCase()}${digit.toUpperCase()}]`);
+  const units = Array.from({ length: character.length }, (_, at) =>
+    anyCase(character.charCodeAt(at).toString(16).padStart(4, "0")),
+  );
+  const bytes = [...Buffer.from(character)].map((byte) =>
+    anyCase(byte.toString(16).padStart(2, "0")),
+  );
+  const literal = character.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const forms = [
+    // Behind backslashes, or doubled, as quotes are in texts within texts.
+    /['"`]/.test(character) ? `\\\\*(?:${literal}){1,2}` : literal,
+    character === "\\" ? "\\\\+" : "",
+    CONTROLS[character] ? `\\\\+${CONTROLS[character]}` : "",
+    character === "/" ? "\\\\+\\/" : "",
+    units.map((unit) => `\\\\+u${unit}`).join(""),
+    bytes.map((byte) => `\\\\+x${byte}`).join(""),
+    bytes.map((byte) => `%(?:25)*${byte}`).join(""),
+    `&(?:amp;)*#0{0,4}${code};`,
+    `&(?:amp;)*#[xX]0{0,4}${anyCase(code.toString(16))};`,
+    NAMED[character] ? `&(?:amp;)*${NAMED[character]};` : "",
+    character === " " ? "\\+" : "",
+  ];
+  return `(?:${forms.filter((form) => form !== "").join("|")})`;
 }

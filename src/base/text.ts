@@ -38,14 +38,21 @@ export function textOf(value: unknown): string {
 export function cleanText(text: string, longest = Infinity): string {
   // Cut first: a value may be a megabyte long.
   const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
-  return cut
-    .replace(CONTROL, " ")
+  return inert(cut.replace(CONTROL, " ")).trim();
+}
+
+/** A text of several lines, without what could disturb them. */
+export function cleanLines(text: string): string {
+  return inert(text.replace(/\r\n?/g, "\n").replace(CONTROL, (run) => run.replace(/[^\n\t]/g, "")));
+}
+
+function inert(text: string): string {
+  return text
     .replace(
       DIRECTION,
       (mark) => `<U+${mark.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}>`,
     )
-    .replace(HALF, "\ufffd")
-    .trim();
+    .replace(HALF, "\ufffd");
 }
 
 /**

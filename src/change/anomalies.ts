@@ -9,7 +9,7 @@ import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength, type Bucket } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import type { Finding } from "./finding.js";
+import { tell, type Finding, type Telling } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
@@ -85,7 +85,7 @@ interface Judged {
   readonly series: FlowSeries;
   readonly watched: readonly Watched[];
   readonly first: number;
-  /** Whether it came back after an alarm. */
+  /** True if it came back after an alarm. */
   readonly after: (alarm: Pick<Alarm, "from" | "to">) => Recovery;
 }
 
@@ -124,9 +124,9 @@ export async function anomalies(
   options: AnomaliesOptions = {},
 ): Promise<AnomaliesFinding> {
   const { finding, newest, slow, end } = await findAnomalies(counts, options);
-  const fall = slow && `But ${lowered(slow.text)}`;
-  const texts = [finding.sentence, newest, fall, end].filter((text) => text);
-  return { ...finding, sentence: texts.join(" ") };
+  const fall = slow !== null && `But ${lowered(slow.text)}`;
+  const { headline, evidence, details } = finding;
+  return { ...finding, ...tell(headline, evidence, [end, fall, ...details, newest]) };
 }
 
 /** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
@@ -138,7 +138,7 @@ export interface Found {
   readonly newest: string;
   /** A fall over weeks, and how many rows fewer its last week has. */
   readonly slow: { readonly text: string; readonly lost: number } | null;
-  /** Whether the drop is over; "" without one that ended. */
+  /** A sentence on whether the drop is over; "" without one that ended. */
   readonly end: string;
 }
 
@@ -161,8 +161,8 @@ export async function findAnomalies(
   const span = spanOf(flows, season, options);
   const why = whyUnjudged(flows, season, span);
   if (season === undefined || why !== undefined) {
-    const sentence = `Can't tell whether ${lowered(flows.measure.label)} dropped, because ${why}`;
-    const finding = findingOf(flows, [], [], span, sentence, []);
+    const head = `Can't tell whether ${lowered(flows.measure.label)} dropped`;
+    const finding = findingOf(flows, [], [], span, tell(head, why ?? "", []), []);
     return { finding, leasts: [], newest: "", slow: null, end: "" };
   }
   const rate = options.falseAlarms ?? 1;
@@ -192,15 +192,15 @@ export async function findAnomalies(
   const leasts = judged.map(({ watched, first }) =>
     median(watched.slice(Math.max(span.from, first)).map(({ least }) => least)),
   );
-  const sentence = sentenceOf(flows, alarms, judged, span, leasts, rate);
-  const finding = findingOf(flows, alarms, judged, span, sentence, leasts);
+  const telling = tellingOf(flows, alarms, judged, span, leasts, rate);
+  const finding = findingOf(flows, alarms, judged, span, telling, leasts);
   const slow = series.length === 1 ? slowFall(flows, span) : null;
   const found = { finding, leasts, newest: newestText(flows, span), slow };
   const [most] = alarms;
   if (most === undefined || most.to >= span.to) return { ...found, end: "" };
   const { after } = judged.find((each) => each.series === most.series)!;
   const label = lowered(labelOf(flows, most.series));
-  return { ...found, end: endText(label, after(most), flows.time.every) };
+  return { ...found, end: endText(label, after(most), flows.time.every).join(": ") };
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */
@@ -209,7 +209,7 @@ function beginning({ values }: FlowSeries): number {
   return at < 0 ? values.length : at;
 }
 
-/** Whether a series is back after a drop, by its values up to the last one that can be judged; see {@link recovery}. */
+/** True if a series is back after a drop, by its values up to the last one that can be judged; see {@link recovery}. */
 export function recoveryOf(
   flows: Flows,
   values: readonly (number | null)[],
@@ -218,7 +218,20 @@ export function recoveryOf(
   const { places, read } = clockOf(flows);
   const known = read(values).map((value) => value ?? 0);
   const [from, to] = [places[drop.from]!, places[drop.to - 1]! + 1];
-  return recovery(known, { from, to }, seasonOf(usualLength(flows.time.every))!);
+  const season = seasonOf(usualLength(flows.time.every))!;
+  const at = (end: number, shortest = 1) =>
+    recovery(known.slice(0, end), { from, to }, season, shortest);
+  const now = at(known.length);
+  if (now.state === "recovered") return now;
+  // What was told once isn't taken back for a single low bucket, or because a shorter window says less.
+  for (let end = known.length - 1; end > Math.max(to, known.length - season.week); end -= 1) {
+    const before = at(end);
+    if (before.state === "below" && before.buckets > 1) break;
+    if (before.state !== "recovered") continue;
+    const longer = at(known.length, 2);
+    return longer.state === "below" ? longer : { ...longer, state: "recovered" };
+  }
+  return now;
 }
 
 /** A series on the clock of its zone: an hour that it skips is as the one before, one that it repeats counts once. */
@@ -258,7 +271,8 @@ function spanOf(
   const at = start === undefined ? 0 : buckets.findIndex(({ end }) => end > start);
   const learned = season ? learning(season) : 0;
   // Hours before the first row aren't hours without measurements.
-  const from = Math.max(learned + Math.min(...series.map(beginning)), at < 0 ? buckets.length : at);
+  const first = series.reduce((least, one) => Math.min(least, beginning(one)), Infinity);
+  const from = Math.max(learned + first, at < 0 ? buckets.length : at);
   return { from, to, learned };
 }
 
@@ -273,12 +287,12 @@ function whyUnjudged(
     return `no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
   }
   if (series.length === 0) return "the answer has no row: nothing can be learned from it.";
-  const rows = to - Math.min(...series.map(beginning));
+  const rows = to - series.reduce((least, one) => Math.min(least, beginning(one)), Infinity);
   if (rows <= 0) return "all values are 0.";
   if (from < to && rows > learned) return undefined;
   return rows <= learned
-    ? `the first ${grouped(learned)} ${noun} with rows are learned from and the answer has ${grouped(rows)} complete ones: ask for a longer range.`
-    : `none of the ${grouped(buckets.length)} ${noun} from since on (number ${grouped(from + 1)}) is complete, stored and after those that are learned from.`;
+    ? `The first ${grouped(learned)} ${noun} with rows are learned from and the answer has ${grouped(rows)} complete ones: ask for a longer range.`
+    : `None of the ${grouped(buckets.length)} ${noun} from since on (number ${grouped(from + 1)}) is complete, stored and after those that are learned from.`;
 }
 
 function alarmsOf(
@@ -296,7 +310,10 @@ function alarmsOf(
     else all.push({ from: at, to: at + 1 });
   }
   // What dropped earlier and has not come back isn't usual, though it is alarmed no more.
-  const earlier = all.find((event) => event.to <= start && after(event).state === "below");
+  const isLong = ({ from, to }: (typeof all)[number]) => to - from > 1;
+  const earlier = all.find(
+    (event) => event.to <= start && isLong(event) && after(event).state === "below",
+  );
   const events = [...(earlier ? [earlier] : []), ...all.filter(({ to }) => to > start)];
   const sum = (some: readonly (number | null)[], from: number, to: number) =>
     some.slice(from, to).reduce<number>((all, value) => all + (value ?? 0), 0);
@@ -322,52 +339,61 @@ function alarmsOf(
   });
 }
 
-function sentenceOf(
+function tellingOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly Judged[],
   { from, to, learned }: Span,
   leasts: readonly number[],
   rate: number,
-): string {
+): Telling {
   const { series, time } = flows;
   const label = lowered(flows.measure.label);
   const noun = bucketNoun(time.every, true);
   const span = spanText(flows, from, to);
   const groups = series.length === 1 ? "" : ` in ${grouped(series.length)} groups`;
-  const stated = `about ${counted(rate, "false alarm")} in 4 weeks ${rate === 1 ? "is" : "are"} accepted.`;
+  const stated = `about ${counted(rate, "false alarm")} in 4 weeks ${rate === 1 ? "is" : "are"} accepted`;
   const young = judged.filter(({ first }) => first > from).length;
   const late =
     young === 0
       ? ""
-      : ` ${counted(young, "group")} began so late that the first ${grouped(learned)} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged.`;
+      : `${counted(young, "group")} began so late that the first ${grouped(learned)} ${noun} of ${young === 1 ? "it" : "each"} are learned from and aren't judged`;
   const [first] = alarms;
   if (first !== undefined) {
     const own = alarms.filter((alarm) => alarm.to > from).length;
-    const which = own === 1 ? "the only alarm" : `the largest of ${grouped(own)} alarms`;
-    const where = first.to <= from ? `which began before ${span}` : `${which}${groups} in ${span}`;
+    const which = own === 1 ? "The only alarm" : `The largest of ${grouped(own)} alarms`;
+    const where = first.to <= from ? `It began before ${span}` : `${which}${groups} in ${span}`;
     const days = ((to - from) * usualLength(time.every)) / DAY;
-    const chance = isNearLimit(first, judged)
-      ? ` So short an alarm, so close to its limit, may be chance: about ${counted(Number(((rate * days) / 28).toPrecision(1)), "such alarm")} in ${counted(Math.ceil(days), "day")} would be.`
-      : "";
-    return `${alarmText(flows, first)}, ${where}; ${stated}${chance}${late}`;
+    const chance =
+      isNearLimit(first, judged) &&
+      `So short an alarm, so close to its limit, may be chance: about ${counted(Number(((rate * days) / 28).toPrecision(1)), "such alarm")} in ${counted(Math.ceil(days), "day")} would be`;
+    const [head, evidence] = alarmText(flows, first);
+    return tell(head!, evidence!, [chance, `${where}; ${stated}`, late]);
   }
   const cant = `Can't tell whether ${label} dropped`;
   const seeing = leasts.filter((least) => least <= 1);
   const blind = leasts.filter((least) => least > 1).length;
   const hours = `${grouped(to - from)} ${noun}, ${span}`;
-  if (blind + seeing.length === 0) return `${cant}${groups}.${late}`;
+  if (blind + seeing.length === 0) return tell(`${cant}${groups}`, late, []);
   if (seeing.length === 0) {
-    return `${cant} for two ${noun}${groups}, because with so few or such scattered values even a complete stop could be chance: ask with a coarser every. Longer drops weren't looked for in ${hours}.${late}`;
+    return tell(
+      `${cant} for two ${noun}${groups}`,
+      `Values are so few or so scattered that even a complete stop could be chance: ask with a coarser every`,
+      [`Longer drops weren't looked for in ${hours}`, late],
+    );
   }
   const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
   const shows = percent(median(seeing));
   const noticed = shows === "100 %" ? "A complete stop" : `A drop of ${shows} or more`;
   const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
-  return `No sudden drop of ${label}${groups} in ${hours}. ${noticed} over two ${noun} would have been noticed${where}${unseen}; ${stated}${late}`;
+  return tell(
+    `No sudden drop of ${label}${groups}`,
+    `${noticed} over two ${noun} would have been noticed${where}${unseen}`,
+    [`${hours}, were judged; ${stated}`, late],
+  );
 }
 
-/** Whether an alarm of one or two buckets came little further below what was expected than it must. */
+/** True if an alarm of one or two buckets came little further below what was expected than it must. */
 function isNearLimit({ series, from, to }: Alarm, judged: readonly Judged[]): boolean {
   const watched = judged.find((each) => each.series === series)!.watched.slice(from, to);
   const sum = (all: readonly (number | null)[]) =>
@@ -416,7 +442,7 @@ function labelOf({ measure }: Flows, { name }: FlowSeries): string {
   return name === "" ? measure.label : `${measure.label} of ${name}`;
 }
 
-function alarmText(flows: Flows, { kind, series, from, to, observed, expected }: Alarm): string {
+function alarmText(flows: Flows, { kind, series, from, to, observed, expected }: Alarm): string[] {
   const { measure } = flows;
   const when = spanText(flows, from, to);
   const of = labelOf(flows, series);
@@ -425,13 +451,22 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
   );
   switch (kind) {
     case "drop":
-      return `${of} dropped to ${came} instead of about ${due} (${percent(observed / expected - 1)}), ${when}`;
+      return [
+        `${of} dropped by ${percent(1 - observed / expected)}`,
+        `${came} instead of about ${due}, ${when}`,
+      ];
     case "stop":
-      return `${of} stopped while other groups went on (0 instead of about ${due}), ${when}`;
+      return [`${of} stopped while other groups went on`, `0 instead of about ${due}, ${when}`];
     case "gap":
-      return `A gap: not a single row of any group instead of about ${due}, ${when}, and rows again after it, so either nothing was measured or what was measured is not stored`;
+      return [
+        `A gap: not a single row of any group`,
+        `0 instead of about ${due}, ${when}; rows came again, so either nothing was measured or it is not stored`,
+      ];
     case "silence":
-      return `Silence: no row of any group since ${when.split(" to ")[0]} (about ${due} expected): the flow has stopped, or rows are not stored yet`;
+      return [
+        `Silence: no row of any group since ${when.split(" to ")[0]}`,
+        `About ${due} were expected: the flow has stopped, or rows are not stored yet`,
+      ];
   }
 }
 
@@ -445,7 +480,7 @@ export function endText(
   { state, change, buckets, usual }: Recovery,
   every: Bucket,
   when = "",
-): string {
+): string[] {
   const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
   const span = buckets === 1 ? one : counted(buckets, one, more);
   const latest =
@@ -454,11 +489,14 @@ export function endText(
       : `${label} ${signedPercent(change)} in the last ${span}`;
   switch (state) {
     case "below":
-      return `The drop goes on: ${latest}.`;
+      return [`The drop goes on: ${latest}`];
     case "recovered":
-      return `The drop${when} is over: ${latest} against the same hours of the weeks before it (up to ${percent(usual[1])} either way is usual).`;
+      return [
+        `The drop${when} is over`,
+        `${latest} against the same hours of the weeks before it (up to ${percent(usual[1])} either way is usual)`,
+      ];
     case "unsure":
-      return `It is not clear yet whether the drop${when} is over: ${latest}.`;
+      return [`It is not clear yet whether the drop${when} is over`, latest];
   }
 }
 
@@ -467,7 +505,7 @@ function findingOf(
   alarms: readonly Alarm[],
   judged: readonly Judged[],
   span: Span,
-  sentence: string,
+  telling: Telling,
   leasts: readonly number[],
 ): AnomaliesFinding {
   const { result, buckets, measure, time } = flows;
@@ -503,7 +541,7 @@ function findingOf(
   const seeing = leasts.filter((least) => least <= 1);
   return {
     kind: "anomalies",
-    sentence,
+    ...telling,
     found: alarms.length > 0,
     least: 2 * seeing.length < leasts.length || seeing.length === 0 ? null : median(seeing),
     result: result.with(foundTable(flows.result.table, names, rows), {

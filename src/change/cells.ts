@@ -1,17 +1,18 @@
+import type { SourceKind } from "../query/source.js";
 import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube.js";
-import type { LogGroup } from "../logs/ask.js";
-import type { RunColumn } from "../measurements/questions.js";
-import type { Dimension } from "../query/dimension.js";
+import type { LogGroup } from "../sources/logs/ask.js";
+import type { RunColumn } from "../sources/measurements/questions.js";
+import { nameOf, type Dimension } from "../query/dimension.js";
 import { count, sum, type Measure } from "../query/measure.js";
 import { whereText, type Where } from "../query/where.js";
-import { costOf, type MeasureColumn, type Origin } from "../result/origin.js";
+import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
-import { grouped, sumOver, sumsIn, type Leaves } from "./cuboids.js";
+import { grouped, leavesBy, sumOver, sumsIn, type Leaves } from "./cuboids.js";
 import { changeColumns } from "./finding.js";
 import { amount, percent } from "./words.js";
 
@@ -33,7 +34,7 @@ export interface ChangeQuestion {
   /** For errors: "explain a change". */
   readonly action: string;
   readonly signal: AbortSignal | undefined;
-  /** Whether runs are counted beside a count of measurements: for what each run holds. */
+  /** True if runs are counted beside a count of measurements: for what each run holds. */
   readonly runs?: boolean;
 }
 
@@ -60,9 +61,12 @@ export interface ChangeCells {
   /** `measurements`, `share`, `s`. */
   readonly unit: string;
   /** Rows of the source: "measurements". */
-  readonly many: string;
+  readonly source: SourceKind | "rows";
+  readonly rowNoun: string;
   /** Of a quantile: what it was, and the value whose share stands for it. */
   readonly quantile?: { readonly before: number; readonly after: number; readonly at: number };
+  /** Why runs aren't counted, where ids mean something else in one of the ranges. */
+  readonly unlike?: string;
   /** What the first sentence says of the ranges: " (other days of the week)". */
   readonly caution?: string;
   readonly earlier: TimeRange;
@@ -93,6 +97,7 @@ export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQu
       `Can't ${action} by no dimension: name at least one, such as dimensions: ["probe_cc"], or leave dimensions out.`,
     );
   }
+  checkDimensions(dimensions, action);
   const ratio = (+after.end - +after.start) / (+before.end - +before.start);
   // An hour that the clocks leave out makes no other length of a day.
   if (measure.measure === "countDistinct" && Math.abs(ratio - 1) > 0.05) {
@@ -129,6 +134,29 @@ export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQu
   };
 }
 
+/** So many dimensions have 127 combinations, which can be searched in about a second. */
+const MOST_DIMENSIONS = 7;
+
+/** @throws ProbelabError for what is no list, for too many, and for one given twice. */
+function checkDimensions(dimensions: ChangeQuestion["dimensions"], action: string): void {
+  if (dimensions === undefined) return;
+  if (!Array.isArray(dimensions)) {
+    throw new ProbelabError(
+      `Can't ${action} by ${shownValue(dimensions)}: pass a list of columns and dimensions, such as dimensions: ["probe_cc"].`,
+    );
+  }
+  if (dimensions.length > MOST_DIMENSIONS) {
+    throw new ProbelabError(
+      `Can't ${action} by ${dimensions.length} dimensions: ${MOST_DIMENSIONS} are the most. Leave out those that matter least.`,
+    );
+  }
+  const names = (dimensions as readonly (string | Dimension)[]).map(nameOf);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) {
+    throw new ProbelabError(`Can't ${action}: dimensions names ${twice} twice. Name it once.`);
+  }
+}
+
 /** The part of a range that lies on Saturdays and Sundays of its zone. */
 function weekendPart({ start, end, timeZone }: TimeRange): number {
   const hours = Math.max(1, Math.min(500, Math.round((+end - +start) / HOUR)));
@@ -158,7 +186,7 @@ export async function askCells(
       where,
       measures: planned.parts,
       squares: planned.squares,
-      different: ofRuns ? "report_id" : undefined,
+      distinct: ofRuns ? "report_id" : undefined,
       action,
       signal,
     });
@@ -173,6 +201,8 @@ export async function askCells(
   // The last that was asked beside a count of measurements, or of their sum.
   const [runsBefore, runsAfter] = rate ? [] : [merged.before[1], merged.after[1]];
   const hasRuns = runsBefore !== undefined && runsAfter !== undefined && sumOver(runsBefore) > 0;
+  const unlike =
+    hasRuns && later.kind === "measurements" ? idsChanged(merged, earlier.names) : undefined;
   const made: ChangeCells = {
     kind: planned.kind,
     leaves: { sizes: merged.values.map(({ length }) => length), codes: merged.codes },
@@ -182,13 +212,15 @@ export async function askCells(
     after: at(merged.after, rate ? 1 : 0),
     partBefore: at(merged.before, 0),
     partAfter: at(merged.after, 0),
-    ...(hasRuns && { runs: { before: runsBefore, after: runsAfter } }),
+    ...(hasRuns && unlike === undefined && { runs: { before: runsBefore, after: runsAfter } }),
     ratio,
     label: question.measure.label ?? planned.label ?? later.measures[0]!.label,
     unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
-    many: later.many,
+    source: later.kind,
+    rowNoun: later.rowNoun,
     ...(planned.quantile && { quantile: planned.quantile }),
     caution,
+    ...(unlike !== undefined && { unlike }),
     earlier: before,
     later: after,
     origin: {
@@ -202,9 +234,10 @@ export async function askCells(
         ...(later.lacking.length === 0
           ? []
           : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
-        ...(ofRuns && later.many === "measurements" && later.different === undefined
+        ...(ofRuns && later.kind === "measurements" && later.distinct === undefined
           ? ["The rows asked hold no report_id: how many measurements a run holds is unknown."]
           : []),
+        ...(unlike === undefined ? [] : [unlike]),
         ...later.origin.notes,
         ...empty,
       ],
@@ -256,7 +289,11 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
         unit: "share",
       };
     case "ratio":
-      if (!adds(first) || !adds(second)) break;
+      if (!adds(first) || !adds(second)) {
+        throw new ProbelabError(
+          `Can't ${action} of a ratio of ${first?.measure ?? "nothing"} and ${second?.measure ?? "nothing"}: its parts don't add up. Take a ratio of counts and sums, such as ratio(sum("bytes"), count()).`,
+        );
+      }
       return { kind: "rate", parts: [first, second], label: "Ratio", unit: "", ...varying(first) };
     case "mean": {
       const known = { ...where, [measure.column ?? ""]: { ne: null } };
@@ -332,8 +369,8 @@ function sideBySide(before: Cube, after: Cube) {
   const rows = new Int32Array(before.rows + after.rows).map((_, row) => row);
   const { parts: place, groups, example } = grouped({ sizes, codes: rowCodes }, all, rows);
   const spread = (cube: Cube, from: number) =>
-    [...cube.values, ...(cube.different ? [cube.different] : [])].map((values) =>
-      sumsIn(place.subarray(from, from + cube.rows), values, groups),
+    [...cube.values, cube.distinct, cube.nameless].flatMap((values) =>
+      values === undefined ? [] : sumsIn(place.subarray(from, from + cube.rows), values, groups),
     );
   return {
     values,
@@ -343,7 +380,56 @@ function sideBySide(before: Cube, after: Cube) {
   };
 }
 
-/** Whether parts of a measure add up to it. */
+/** From this change of the rows without an id in a program its runs aren't those of before. */
+const NAMELESS = 0.05;
+/** A run of a program held at least so many measurements, where each has an id of its own now (or the reverse). */
+const LEAST_HELD = 2;
+
+/**
+ * Says why the ids of runs mean something else in one of the ranges: many rows of a program lack one, or
+ * each measurement has its own. Its runs can't be compared then, nor those of all.
+ */
+function idsChanged(
+  { values, codes, before, after }: ReturnType<typeof sideBySide>,
+  names: readonly string[],
+): string | undefined {
+  const at = names.findIndex((name) => isVersionColumn(name));
+  const program = names.indexOf((names[at] ?? "").replace(/version$/i, "name"));
+  const groups = [
+    ["", Array.from(codes[0]!.keys())] as const,
+    ...[at, program].flatMap((dimension) =>
+      dimension < 0
+        ? []
+        : [...leavesBy(codes[dimension]!)].map(
+            ([code, leaves]) =>
+              [` of ${names[dimension]} ${values[dimension]![code]}`, leaves] as const,
+          ),
+    ),
+  ];
+  for (const [name, leaves] of groups) {
+    const [was, is] = [before, after].map(([rows, runs, nameless]) => ({
+      rows: sumOver(rows!, leaves),
+      runs: sumOver(runs!, leaves),
+      lack: nameless === undefined ? 0 : sumOver(nameless, leaves) / sumOver(rows!, leaves),
+      held:
+        (sumOver(rows!, leaves) - (nameless ? sumOver(nameless, leaves) : 0)) /
+        sumOver(runs!, leaves),
+    }));
+    if (!(was!.rows > 100 && is!.rows > 100)) continue;
+    const why = "so that runs can't be compared: measurements alone are judged.";
+    if (Math.abs(is!.lack - was!.lack) > NAMELESS) {
+      return `${percent(is!.lack)} of the measurements${name} have no report_id (${percent(was!.lack)} before), ${why}`;
+    }
+    const [few, many] = [Math.min(was!.held, is!.held), Math.max(was!.held, is!.held)];
+    if (few < 1.05 && many > LEAST_HELD) {
+      const when = is!.held < was!.held ? "now" : "before";
+      return `Each measurement${name} has a report_id of its own ${when}, ${why}`;
+    }
+  }
+  return undefined;
+}
+
+/** True if parts of a measure add up to it. */
 function adds(part: Measure<unknown> | undefined): part is Measure<unknown> {
   return part?.measure === "count" || part?.measure === "sum";
 }

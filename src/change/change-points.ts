@@ -9,7 +9,7 @@ import { bucketNoun, usualLength } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
-import { changeColumns, type Finding } from "./finding.js";
+import { changeColumns, tell, type Finding, type Telling } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Change, type Segmented } from "./segments.js";
@@ -142,7 +142,7 @@ export async function changePoints(
   const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
   return Object.freeze<ChangePoints>({
     kind: "change points",
-    sentence: sentenceOf(found, judged, flows),
+    ...tellingOf(found, judged, flows),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
     asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
@@ -212,19 +212,23 @@ function timeText(at: number, { range }: Flows): string {
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
 
-function sentenceOf(found: readonly Found[], judged: readonly Judged[], flows: Flows): string {
+function tellingOf(found: readonly Found[], judged: readonly Judged[], flows: Flows): Telling {
   const { measure, buckets } = flows;
   const { every } = flows.time;
   const each = `${measure.label} by ${every}`;
   if (judged.length === 0) {
-    const why = flows.series.length === 0 ? "the answer is empty" : `it has ${LACKING}`;
-    return `Can't tell whether ${each} changed, because ${why}.`;
+    const why = flows.series.length === 0 ? "The answer is empty" : `It has ${LACKING}`;
+    return tell(`Can't tell whether ${each} changed`, why, []);
   }
   const [best, ...others] = found;
   if (best === undefined) {
     const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;
     const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
-    return `No change of level was found in ${each}${where}, ${counted(buckets.length, one, more)}. ${trendText(judged, measure)}${unseenText(judged, measure)}.`;
+    const searched = `${counted(buckets.length, one, more)} were searched`;
+    return tell(`No change of level was found in ${each}${where}`, unseenText(judged, measure), [
+      trendText(judged, measure),
+      searched,
+    ]);
   }
   const changed = new Set(found.map(({ series }) => series)).size;
   const more = others
@@ -232,26 +236,30 @@ function sentenceOf(found: readonly Found[], judged: readonly Judged[], flows: F
     .map((change) => `${whenText(change, flows)} (${sizeText(change, measure)})`);
   const tail =
     judged.length > 1
-      ? ` ${counted(found.length, "change")} in ${changed} of ${judged.length} series.`
-      : others.length === 0
-        ? ""
-        : ` ${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}.`;
+      ? `${counted(found.length, "change")} in ${changed} of ${judged.length} series`
+      : others.length > 0 &&
+        `${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
   const isWeekend = ({ start }: RangeBucket) =>
     [0, 6].includes(new Date(localTime(+start, flows.range)).getUTCDay());
   const length = usualLength(every);
   const isShort = length <= DAY && buckets.length * length < 2 * WEEK;
   const weekend =
-    isShort && new Set(buckets.map(isWeekend)).size === 2
-      ? " With less than 2 weeks a weekend looks like a change."
-      : "";
+    isShort &&
+    new Set(buckets.map(isWeekend)).size === 2 &&
+    "With less than 2 weeks a weekend looks like a change";
   const own = found.filter(({ series }) => series === best.series).toSorted((a, b) => a.at - b.at);
   const time = (change: Found | undefined) => (change ? +startOf(flows, change.at) : Infinity);
   const first = own.find((each, k) => time(own[k + PATTERN - 1]) - time(each) <= PATTERN * DAY);
   if (first !== undefined) {
-    return `${each}${of} went up and down ${own.length} times, ${PATTERN} of them within ${PATTERN} days from ${timeText(time(first), flows)} ${flows.range.timeZone} on: bursts, or another pattern of the day, as when clocks change. Ask by day for its level, or with the time zone that it follows.`;
+    return tell(
+      `${each}${of} went up and down ${own.length} times`,
+      `${PATTERN} of them within ${PATTERN} days from ${timeText(time(first), flows)} ${flows.range.timeZone} on: bursts, or another pattern of the day, as when clocks change`,
+      ["Ask by day for its level, or with the time zone that it follows"],
+    );
   }
-  return `${each}${of} ${changeText(best, flows)}.${tail}${weekend}`;
+  const [head, evidence] = changeText(best, flows);
+  return tell(`${each}${of} ${head}`, evidence!, [tail, weekend]);
 }
 
 /** Says that a series without a change rose or fell all the same. */
@@ -262,7 +270,7 @@ function trendText(judged: readonly Judged[], measure: MeasureColumn): string {
   const { from, to, series } = most;
   const through = judged.length === 1 ? "them" : series.name;
   const others = trends.length > 1 ? `, the most of ${trends.length} series with a trend` : "";
-  return `A straight line through ${through} ${to < from ? "falls" : "rises"} from ${short(from, measure)} to ${short(to, measure)}${others}: evenly or at once, these values don't show. `;
+  return `A straight line through ${through} ${to < from ? "falls" : "rises"} from ${short(from, measure)} to ${short(to, measure)}${others}: evenly or at once, these values don't show`;
 }
 
 /** Which step, and which slow fall, would have been noticed. */
@@ -289,25 +297,29 @@ function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
   return `${what} for a quarter of them${fall} would have been noticed in 9 of 10 cases${where}`;
 }
 
-/** "fell at 2026-10-03 03:00 UTC from 699 to 326 (−53 %)", with the intervals of time and size. */
-function changeText(change: Change, flows: Flows): string {
+/** "fell by 53 % at 2026-10-03 03:00 UTC"; "From 699 to 326", with the intervals of size and time. */
+function changeText(change: Change, flows: Flows): string[] {
   const { buckets, measure, range } = flows;
   const time = (at: number) => timeText(+startOf(flows, at), flows);
   const { at, until, from, to, before, after, margin } = change;
-  const verb = after < before ? "fell" : "rose";
+  const [fell, fallen] = after < before ? ["fell", "has fallen"] : ["rose", "has risen"];
+  const size = sizeText(change, measure).replace(/^[−+]/, "");
   const when =
     change.kind === "step"
-      ? `${verb} at ${time(at)} ${range.timeZone}`
+      ? `${fell} by ${size} at ${time(at)} ${range.timeZone}`
       : at === 0
-        ? `${verb} until ${time(until)} ${range.timeZone}`
+        ? `${fell} by ${size} until ${time(until)} ${range.timeZone}`
         : until === buckets.length
-          ? `${after < before ? "has fallen" : "has risen"} since ${time(at)} ${range.timeZone}`
-          : `${verb} between ${time(at)} and ${time(until)} ${range.timeZone}`;
+          ? `${fallen} by ${size} since ${time(at)} ${range.timeZone}`
+          : `${fell} by ${size} between ${time(at)} and ${time(until)} ${range.timeZone}`;
   const [low, high] = [-margin, margin].map((by) => {
     return sizeText({ before, after: after + by }, measure);
   });
   const began = from === to ? "" : `; it began between ${time(from)} and ${time(to)}`;
-  return `${when} from ${short(before, measure)} to ${short(after, measure)} (${sizeText(change, measure)}; 95 % interval ${low} to ${high}${began})`;
+  return [
+    when,
+    `From ${short(before, measure)} to ${short(after, measure)} (95 % interval ${low} to ${high})${began}`,
+  ];
 }
 
 /** "2026-10-03 03:00", of a slope "2026-10-03 to 2026-10-13". */

@@ -17,11 +17,11 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { cuboidsOf, grouped, leavesBy, sumOver } from "./cuboids.js";
-import { around, difference, shareOf, type Finding } from "./finding.js";
+import { around, difference, shareOf, tell, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { mixText } from "./explain-rate.js";
 import { releaseDimensions, withMissing } from "./releases.js";
-import { CERTAIN, USUAL } from "./thresholds.js";
+import { CERTAIN, NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
 import { changeText, periodText, signedPercent, spoken, valueText } from "./words.js";
 
 /** What `compare` takes. */
@@ -140,7 +140,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
     const named = at === version && program >= 0 ? [program, version] : [at];
     const { parts, example } = grouped(cells.leaves, named);
     return [...leavesBy(parts)].map(([group, leaves]) => {
-      const { beyond, ...moved } = judge(leaves);
+      const { beyond, ...moved } = judge(leaves, example.length);
       const texts = named.map(
         (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
       );
@@ -150,7 +150,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
     });
   });
   // One of two values is as far beyond as the other: the last digits of sums are no order.
-  const most = Math.max(...all.map(({ beyond }) => Math.abs(beyond))) || 1;
+  const most = all.reduce((most, { beyond }) => Math.max(most, Math.abs(beyond)), 0) || 1;
   const far = (beyond: number) => Math.round((Math.abs(beyond) / most) * 1e9);
   // Users upgrade all the time: what else stands out comes before versions, and before all others.
   const rank = ({ value: { stands, dimension } }: (typeof all)[number]) =>
@@ -165,18 +165,25 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
     .slice(0, 3)
     .map(
       ({ dimension, value, relative }) =>
-        `${dimension} ${valueText(value)} (${relative === null ? "new" : signedPercent(relative)})`,
+        `${dimension} ${valueText(value)} (${relative === null ? "none before" : signedPercent(relative)})`,
     );
   const further =
     outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
   const what = `${spoken(label)} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
   const mix = cells.kind === "rate" ? mixText(cells) : undefined;
-  const sentence =
+  const telling =
     cells.before.length === 0
-      ? "I can't compare the two ranges, because neither holds a row."
+      ? tell("I can't compare the two ranges", "Neither of them holds a row", [])
       : outstanding.length === 0
-        ? `${what}. ${mix ?? `No value of ${names.join(", ")} moved unlike the whole by more than is usual.`}`
-        : `${what}. Moved unlike the whole: ${named.join("; ")}${further}.${mix === undefined ? "" : ` ${mix}`}`;
+        ? tell(
+            mix === undefined ? "No value moved unlike the whole" : "The mix of values changed",
+            what,
+            [mix ?? `No value of ${names.join(", ")} moved unlike the whole by more than is usual`],
+          )
+        : tell(`${named[0]!} moved unlike the whole`, what, [
+            `Moved unlike the whole: ${named.join("; ")}${further}`,
+            mix,
+          ]);
   const result = new Result(resultOfRows(listed).table, {
     ...origin,
     columns: {
@@ -197,24 +204,31 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
         : [],
   });
   const found = outstanding.length > 0 || mix !== undefined;
-  return { kind: "compare", found, sentence, before, after, values: listed, result };
+  return { kind: "compare", found, ...telling, before, after, values: listed, result };
 }
 
 /** What leaves (default: all) did, how far beyond the whole, and whether that stands out. */
 type Judge = (
   leaves?: readonly number[],
+  groups?: number,
 ) => Omit<MovedValue, "dimension" | "value"> & { beyond: number; stands: boolean };
 
-/** Whether both the change and what is beyond the whole are more than chance and than is usual. */
+/** True if both the change and what is beyond the whole are more than chance and than is usual. */
 function standsOut(moved: readonly number[], error: number, usual: number): boolean {
-  return moved.every((by) => Math.abs(by) > CERTAIN * error && Math.abs(by) > USUAL * usual);
+  return moved.every(
+    (by) => Math.abs(by) > CERTAIN * error && Math.abs(by) > PART_TOLERANCE * usual,
+  );
 }
 
 function flowJudge(cells: ChangeCells): Judge {
   const { before, after, ratio } = cells;
-  const { expected, variance } = flowCauses(cells, cuboidsOf(cells.leaves));
+  const cuboids = cuboidsOf(cells.leaves);
+  const { expected, variance, users: ofRuns } = flowCauses(cells, cuboids);
+  // Runs tell how rows scatter; whether rows moved is asked of rows, as runs may hold fewer of them.
+  const { runs, ...rows } = cells;
+  const users = runs === undefined ? ofRuns : flowCauses(rows, cuboids).users;
   const [was, is] = [sumOver(before) * ratio, sumOver(after)];
-  return (leaves) => {
+  return (leaves, groups = 1) => {
     const had = sumOver(before, leaves) * ratio;
     const has = sumOver(after, leaves);
     // Rows that users left for another release scatter as those that stayed.
@@ -224,7 +238,15 @@ function flowJudge(cells: ChangeCells): Judge {
     const error = Math.sqrt(scatter * (had + has));
     const { value: change, low, high } = around(has - had, error);
     const beyond = has - (was > 0 ? (had * is) / was : 0);
-    const stands = standsOut([beyond, change], error, (had + has) / 2);
+    // As explain names a cause: both its own change and what is beyond the whole.
+    const least = (PART_TOLERANCE * (had + has)) / 2;
+    const price = NAMED * priceOf(cuboids.length, groups);
+    const factors = [1, was > 0 ? is / was : 1];
+    const stands =
+      users.known && leaves !== undefined
+        ? Math.min(Math.abs(change), Math.abs(beyond)) > least &&
+          factors.every((factor) => users.against(leaves, factor) > price)
+        : standsOut([beyond, change], error, (had + has) / 2);
     const relative = had > 0 ? change / had : null;
     const part = is === was ? null : change / (is - was);
     return { before: had, after: has, change, low, high, relative, part, beyond, stands };

@@ -1,18 +1,17 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
-import { median } from "../base/statistics.js";
+import { greatest, median } from "../base/statistics.js";
 import { cuboidsOf, marked, sumOver, sumsBy, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
   CHI_SQUARED,
   CLUMP,
-  FEW_MORE,
   LEAST_LEAVES,
   LEAST_REST,
   MOST_CAUSES,
   PRIOR_GROUPS,
   SUREST,
-  USUAL,
+  PART_TOLERANCE,
   priceOf,
 } from "./thresholds.js";
 
@@ -23,7 +22,7 @@ export interface CountLeaves extends Leaves {
   readonly before: Float64Array;
   readonly after: Float64Array;
   readonly ratio: number;
-  /** Whether runs are counted, which scatter less than rows, as rows come in runs. */
+  /** True if runs are counted, which scatter less than rows, as rows come in runs. */
   readonly runs?: boolean;
   /** What was to be expected in place of `before`, learned from leaves that aren't out; the same sum. */
   readonly expect?: (out: Uint8Array) => Float64Array;
@@ -51,23 +50,9 @@ export function countCauses(
   given: CountLeaves,
   cuboids: readonly Cuboid[] = cuboidsOf(given),
 ): CountCauses {
-  const learned = searched(given, cuboids);
-  const far = Math.abs(Math.log(learned.ordinary));
-  if (far < 2 * USUAL) return learned;
-  // That few parts changed, and a fair rest didn't, is a simpler account than that all did.
-  const still = searched(given, cuboids, true);
-  const rest = Math.abs(
-    Math.log(recentred(given, marked(given.before.length, still.causes), Infinity)),
-  );
-  const few = still.causes.length <= learned.causes.length + FEW_MORE;
-  return few && rest < far / 2 ? still : learned;
-}
-
-/** @param fixed whether what has no cause stayed as it was. */
-function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false): CountCauses {
+  const asked = given;
   let centre = 1;
   let causes: readonly Found[] = [];
-  let given = asked;
   let size = asked.before;
   let weight = asked.before;
   // The noise is that of leaves that no cause explains, known once causes are found.
@@ -88,11 +73,11 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
       change[leaf] = total > 0 ? (2 * (after[leaf]! - expected)) / total : 0;
     }
     weight = weights(given, cuboids, { change, size, centre, out: known, last });
-    if (last) pullIn(change, weight, known);
+    if (last) shrinkTails(change, weight, known);
     const out = new Uint8Array(size.length);
-    const score = countScore(cuboids, { change, weight, fixed });
+    const score = countScore(cuboids, { change, weight }, Math.log(centre));
     causes = greedy(given, cuboids, score, out);
-    if (!fixed) centre = recentred(given, out, centre);
+    centre = recentred(given, out, centre);
   }
   // Of what leaves became, by that of their changes.
   const variance = weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
@@ -109,18 +94,17 @@ function recentred({ before, after, ratio }: CountLeaves, out: Uint8Array, centr
     had += was;
     has += after[leaf]!;
   }
-  return had > 0 && has > 0 && had + has > all * LEAST_REST ? has / had : centre;
+  return had > 0 && had + has > all * LEAST_REST ? has / had : centre;
 }
 
 interface Moved {
   readonly change: Float64Array;
   /** 1 / variance of each leaf's change. */
   readonly weight: Float64Array;
-  /** What ordinary leaves have in common beyond the centre is small. */
-  readonly fixed: boolean;
 }
 
-function countScore(cuboids: readonly Cuboid[], { change, weight, fixed }: Moved): Score {
+/** @param shift what was ordinary before, of which `change` is beyond. */
+function countScore(cuboids: readonly Cuboid[], { change, weight }: Moved, shift: number): Score {
   // Of leaves within 3 standard deviations: what is ordinary so far.
   const column = () => new Float64Array(change.length);
   const [moved, nearWeight, nearMoved] = [column(), column(), column()];
@@ -135,8 +119,7 @@ function countScore(cuboids: readonly Cuboid[], { change, weight, fixed }: Moved
     columns: [weight, moved],
     best(at, [w, s], above) {
       const { groups } = cuboids[at]!;
-      const mean = ordinary > 0 ? shifted / ordinary : 0;
-      const common = fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean;
+      const common = ordinary > 0 ? shifted / ordinary : 0;
       const price = priceOf(cuboids.length, groups);
       let bar = 2 * (price + above);
       let best = -1;
@@ -145,10 +128,13 @@ function countScore(cuboids: readonly Cuboid[], { change, weight, fixed }: Moved
         // What is left of a group whose leaves are out is rounding.
         if (weight < 1e-3) continue;
         const own = s![one]! - common * weight;
-        if (own * own * MOST_VANISHING <= bar * weight) continue;
-        if (Math.abs(own) <= USUAL * weight) continue;
-        const ratio = ((own * own) / weight) * vanishing(s![one]! / weight);
-        if (ratio <= bar) continue;
+        // What is left beside a large group: where that stayed, the group moved, and not all alike.
+        const others = Math.max(ordinary - weight, ordinary / MOST_BESIDE);
+        const stayed = (shifted - s![one]!) / others;
+        const moved = s![one]! / weight;
+        const beside = Math.abs(stayed + shift) < Math.abs(moved + shift) ? ordinary / others : 1;
+        const ratio = ((own * own) / weight) * beside * vanishing(moved);
+        if (ratio <= bar || Math.abs(own) * beside <= PART_TOLERANCE * weight) continue;
         bar = ratio * (1 + 1e-9);
         best = one;
       }
@@ -170,8 +156,9 @@ function vanishing(change: number): number {
   // Of ((1 + √x) ln (1 + √x) + (1 − √x) ln (1 − √x)) / x within 1 %.
   return 1 + x / 6 + 0.22 * x * x;
 }
-/** More than the greatest. */
-const MOST_VANISHING = 1.39;
+
+/** What is left beside a group counts as at least a quarter of all: less would tell nothing. */
+const MOST_BESIDE = 4;
 
 /** The variance of a change whose median is 1, halfway to the most that it can be. */
 const SATURATED = 1.4826 ** 2;
@@ -193,7 +180,7 @@ interface Noise {
   readonly centre: number;
   /** Leaves of causes. */
   readonly out: Uint8Array;
-  /** Whether they are known. */
+  /** True if they are known. */
   readonly last: boolean;
 }
 
@@ -281,7 +268,7 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
   // ± 2 whatever the noise: larger leaves show it.
   const unsaturated = points.filter(({ variance }) => variance < SATURATED);
   if (unsaturated.length < 3) return undefined;
-  const most = Math.max(1e-9, ...unsaturated.map(({ variance }) => variance));
+  const most = Math.max(1e-9, greatest(unsaturated.map(({ variance }) => variance)));
   let best = { s2: most, phi: 1 };
   let least = Infinity;
   for (let i = 0; i <= 40; i += 1) {
@@ -303,7 +290,7 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
  * Pulls changes of the tails in to what leaves of their rank have under normal noise: the slope of
  * the quantile-quantile line over the outermost hundredth of the leaves that no cause explains.
  */
-function pullIn(change: Float64Array, weight: Float64Array, out: Uint8Array): void {
+function shrinkTails(change: Float64Array, weight: Float64Array, out: Uint8Array): void {
   const z = change.map((by, leaf) => Math.abs(by) * Math.sqrt(weight[leaf]!));
   const all = new Float64Array(z.length);
   let size = 0;

@@ -1,12 +1,13 @@
 import { CONFIDENCES } from "../query/wilson.js";
+import type { Account, Part, Told } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
 import { cuboidsOf, leavesBy, marked, sumOver, without, type Cuboid } from "./cuboids.js";
-import type { Found } from "./search.js";
+import { elementPrice, type Found } from "./search.js";
 import { runSizes } from "./run-sizes.js";
 import {
+  goneRelease,
   guilty,
-  mayHaveMoved,
   moves,
   namedRows,
   programOf,
@@ -14,55 +15,32 @@ import {
   releaseName,
   siblings,
   upgrade,
-  type NamedRows,
-  type Move,
 } from "./releases.js";
-import { ALONG, CERTAIN, GONE, MOST_TOLD, priceOf, USUAL, WHOLE } from "./thresholds.js";
+import {
+  ALIKE_RATIO,
+  CERTAIN,
+  MAYBE,
+  MOST_TOLD,
+  NAMED,
+  priceOf,
+  PART_TOLERANCE,
+  TOTAL_TOLERANCE,
+  WIDE,
+} from "./thresholds.js";
 import {
   amount,
   elementText,
   partText,
   percent,
+  shortText,
   signedPercent,
   valueText,
-  type CauseValue,
   type CauseWhere,
 } from "./words.js";
-import { usersOf, type Users } from "./users.js";
+import { placesIn, usersOf, type Users } from "./users.js";
 
-/** Rows, and what they contribute to the change of the whole. */
-export interface Part {
-  readonly where: CauseWhere;
-  readonly leaves: readonly number[];
-  readonly before: number | null;
-  readonly after: number | null;
-  readonly change: number;
-  /** Half of its 95 % interval. */
-  readonly half: number;
-  /** Of a rate: what its own change contributes, and its weight's. */
-  readonly rate?: number;
-  readonly mix?: number;
-  /** Whether some rows of its values are of a part before it. */
-  readonly rest?: boolean;
-  /** What happened, where more is known than how much. */
-  readonly sentence?: string | undefined;
-}
-
-/** What a change is made of. */
-export interface Account {
-  readonly before: number | null;
-  readonly after: number | null;
-  /** Disjoint. */
-  readonly parts: readonly Part[];
-  /** What all other rows did. */
-  readonly rest: Part;
-  readonly moves: readonly Move[];
-  /** Said after the causes. */
-  readonly remarks: readonly string[];
-  /** Said below the table. */
-  readonly notes: readonly string[];
-}
-
+/** Causes that are named where none is certain. */
+const MOST_GUESSED = 3;
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
@@ -74,49 +52,93 @@ export function flowAccount(cells: ChangeCells): Account {
   const [was, is] = [sumOver(cells.before) * cells.ratio, sumOver(cells.after)];
   const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
-  const { causes, expected, alike, variance, users } = flowCauses({ ...cells, after }, cuboids);
+  const { causes, maybe, expected, alike, variance, users } = flowCauses(
+    { ...cells, after },
+    cuboids,
+  );
   const part = (cause: FlowCause): Part => {
     const { where, leaves, rest = false } = cause;
     const [had, has] = [sumOver(expected, leaves), sumOver(after, leaves)];
     const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
-    const own = { where, leaves, rest, before: had, after: has, change: has - had, half };
-    return { ...own, sentence: releaseSentence(cells, cause, had, has, partOf(has - had)) };
+    const isAsIf = Math.abs(sumOver(cells.after, leaves) - has) > 0.5;
+    const own = { where, leaves, rest, isAsIf, before: had, after: has, change: has - had, half };
+    return { ...own, told: releaseTold(cells, cause, own, partOf(has - had)) };
   };
-  const isRenamed = ({ where }: Part) => Object.values(where).some((value) => Array.isArray(value));
   // What came as it was is no cause, but beside what all others did.
   const changed = causes.map(part).filter((one) => {
-    const usual = (USUAL * (one.before! + one.after!)) / 2;
-    return alike || isRenamed(one) || Math.abs(one.change) > usual;
+    const usual = (PART_TOLERANCE * (one.before! + one.after!)) / 2;
+    return alike === "named" || Math.abs(one.change) > Math.max(usual, one.half);
   });
   const { program, version } = releaseDimensions(cells);
   // A small new program is news, no cause, whether it is found by its name or by its only release.
   const isNews = ({ where, before, after }: Part) => {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
-    return before! < 1 && after! < USUAL * was && names.join() === cells.names[program];
+    return before! < 1 && after! < PART_TOLERANCE * was && names.join() === cells.names[program];
   };
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
-  const rest = without(after.length, named);
-  const size = (one: Part) => (isRenamed(one) ? one.before! : Math.abs(one.change));
-  const parts = [...sizes, ...named, ...(alike ? [part({ where: {}, leaves: rest })] : [])].sort(
-    (a, b) => size(b) - size(a),
+  const rest = { where: {}, leaves: without(after.length, named) };
+  const sure = together(cells, sizes, named);
+  if (alike === "named") sure.push(part(rest));
+  const greatest = sure.reduce((most, { change }) => Math.max(most, Math.abs(change)), 0);
+  const guesses =
+    alike === "may be" && Math.abs(part(rest).change) > greatest
+      ? [part(rest)]
+      : sure.length > 0
+        ? []
+        : maybe.map(part).slice(0, MOST_GUESSED);
+  const parts = [...sure, ...guesses.map((one) => ({ ...one, isGuess: true }))].sort(
+    (a, b) => Math.abs(b.change) - Math.abs(a.change),
   );
+  // What all other rows did is a cause of its own: none is left.
+  const isAll = alike === "named" || guesses.some(({ where }) => Object.keys(where).length === 0);
   // A program that a cause names didn't just upgrade.
-  const guilty = parts.map(({ where }) => where["software_name"]).flat();
+  const guilty = program < 0 ? [] : parts.map(({ where }) => where[cells.names[program]!]).flat();
   const news = changed.filter(isNews).map((one) => {
-    return `${elementText(one.where)} is new, with ${amount(one.after, "")} ${cells.unit}.`;
+    return `${elementText(one.where)} appeared, with ${amount(one.after, "")} ${cells.unit} and none before.`;
   });
-  const unseen = parts.length === 0 && was + is > 0 ? [unseenText(cells, users, cuboids)] : [];
+  const unseen = sure.length === 0 && was + is > 0 ? [unseenText(cells, users, cuboids)] : [];
   const note =
     "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.";
   return {
     before: was,
     after: is,
     parts,
-    rest: part({ where: {}, leaves: alike ? [] : rest }),
-    moves: moves(cells).filter((move) => !guilty.includes(move.program ?? undefined)),
+    rest: part({ where: {}, leaves: isAll ? [] : without(after.length, [...named, ...guesses]) }),
+    moves: moves(cells).filter((move) => !guilty.includes(move.program)),
     remarks: [...news, ...unseen],
     notes: sizes.length === 0 ? [] : [note],
   };
+}
+
+/** Causes of the same rows, whose runs are fewer and hold fewer measurements, are one, from the rows that were to those that are. */
+function together(cells: ChangeCells, sizes: readonly Part[], named: readonly Part[]): Part[] {
+  const key = ({ where }: Part) => JSON.stringify(Object.entries(where).sort());
+  const twice = named.filter((one) => sizes.some((size) => key(size) === key(one)));
+  const merged = twice.map((one): Part => {
+    const size = sizes.find((each) => key(each) === key(one))!;
+    const leaves = [...new Set([...size.leaves, ...one.leaves])];
+    const after = sumOver(cells.after, leaves);
+    const change = size.change + one.change;
+    const before = after - change;
+    const by = (part: Part) => signedPercent(part.after! / part.before! - 1);
+    const [fell, rounded] = [
+      change < 0 ? "fell" : "rose",
+      (n: number) => amount(Math.round(n), ""),
+    ];
+    return {
+      where: one.where,
+      leaves,
+      ...{ before, after, change, half: Math.hypot(size.half, one.half) },
+      told: {
+        headline: `${shortText(one.where)} ${fell} by ${percent(Math.abs(change / before))} (${rounded(Math.abs(change))} ${cells.unit})`,
+        evidence: `From ${rounded(before)} to ${rounded(after)} ${cells.unit}: its runs changed by ${by(one)}, and what each holds by ${by(size)}`,
+      },
+    };
+  });
+  const alone = [...sizes, ...named].filter(
+    (one) => !twice.some((other) => key(other) === key(one)),
+  );
+  return [...merged, ...alone];
 }
 
 /** What would have been seen. */
@@ -128,12 +150,12 @@ function unseenText(cells: ChangeCells, users: Users, cuboids: readonly Cuboid[]
   const text = (of: number) =>
     `${amount(Math.round(of * all), "")} ${unit} (${percent(2 * of)} of all)`;
   if (part >= 0.33)
-    return "These rows are too few to tell anything: not even the loss of half of them would show.";
+    return "These rows are too few for more: not even the loss of half of them would be certain.";
   const release =
     releaseDimensions(cells).version < 0
       ? ""
-      : ` the loss of a release below ${percent(WHOLE)} of its program, whose users may have gone to another;`;
-  return `These rows can't tell more. What would not show: the loss of half of a value with fewer than ${text(2 * part)};${release} a change of all rows by less than ${text(whole)}.`;
+      : ` of a release under ${percent(TOTAL_TOLERANCE)} of its program,`;
+  return `What would not show: the loss of half of a value under ${text(2 * part)},${release} or of less than ${text(whole)} over all rows.`;
 }
 
 /** Rows of a count that came in another number than was to be expected. */
@@ -142,14 +164,15 @@ interface FlowCause {
   readonly leaves: readonly number[];
   readonly rest?: boolean;
   /**
-   * More than its number, where it is known: a release lost (or won) rows; it, or its whole program,
-   * did; the rows of a value that is gone came under a new one.
+   * More than its number, where it is known: a release lost (or won) rows; it, or its whole program, did.
    */
-  readonly kind?: "loses" | "either" | "renamed";
+  readonly kind?: "loses" | "either";
   /** The release that did, or its whole program. */
   readonly newest?: string;
-  /** The release that its users should have come from. */
-  readonly from?: CauseValue | undefined;
+  /** A newer one with hardly a row. */
+  readonly newer?: string | undefined;
+  /** Of a release that is gone: the new one to which its users may have gone instead. */
+  readonly doubt?: string | undefined;
 }
 
 /** Rows, and runs where they are known; what was to be expected of each leaf; and which leaves causes have. */
@@ -169,7 +192,7 @@ interface Flow {
  * in another number than was to be expected, where users went from release to release as they did in
  * the whole program; and of a program that changed as a whole the release that did.
  *
- * @returns disjoint causes; what was to be expected of each leaf, as of a range as long as after; whether
+ * @returns disjoint causes, and where there are none those that may be; what was to be expected of each leaf, as of a range as long as after; whether
  *   the rows of no cause changed so much that they are one, too; the variance of each leaf's change.
  */
 export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
@@ -182,111 +205,102 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
       before: counted.before,
       after: counted.after,
       ratio,
-      runs: runs !== undefined || cells.many === "runs",
+      runs: runs !== undefined || cells.source === "runs",
       ...(hasReleases && { expect: (out) => upgrade(cells, counted, out)(counted.before) }),
     },
     cuboids,
   );
-  const users = usersOf(cells, marked(before.length, found.causes), found.ordinary, found.variance);
-  const certain = found.causes.filter((one) => {
-    const { groups } = cuboids.find(
-      ({ dimensions }) => dimensions.join() === one.dimensions.join(),
-    )!;
-    return !users.known || users.against(one.leaves) > priceOf(cuboids.length, groups);
-  });
+  const moved = counted.after.map((n, leaf) => n - counted.before[leaf]! * ratio);
+  // What moved in a handful of places may be users who came or went: it shows how they do.
+  const wide = found.causes.filter((one) => placesIn(cells, one.leaves, moved) >= WIDE);
+  const users = usersOf(cells, marked(before.length, wide), found.ordinary, found.variance);
+  /** How unlikely a cause is by users alone, by its price. */
+  const sureness = (one: Found) =>
+    users.known ? users.against(one.leaves) / elementPrice(cuboids, one) : 1;
+  const judged = found.causes.map((one) => ({ one, sure: sureness(one) }));
+  const certain = judged.flatMap(({ one, sure }) => (sure > NAMED ? one : []));
+  const maybe = judged.flatMap(({ one, sure }) => (sure > MAYBE && sure <= NAMED ? one : []));
   const out = marked(before.length, certain);
   const upgraded = upgrade(cells, counted, out);
   const expected = upgraded(before).map((n) => n * ratio);
   const size = upgraded(counted.before).map((n, leaf) => n * ratio + counted.after[leaf]!);
-  const rowVariance = users.variance.map((own, leaf) => {
+  // What is named for certain says nothing of how users scatter.
+  const beside = usersOf(cells, out, found.ordinary, found.variance);
+  const rowVariance = beside.variance.map((own, leaf) => {
     return size[leaf]! > 0 ? own * ((expected[leaf]! + after[leaf]!) / size[leaf]!) ** 2 : 0;
   });
   const flow: Flow = { cells, counted, expected, out, variance: found.variance, rowVariance };
-  const stayed = withoutMoves(flow, certain);
-  const causes = renamed(flow, stayed).map((cause) =>
-    cause.kind === undefined ? byRelease(flow, cause) : cause,
-  );
+  const nameOf = (one: Found) => byRelease(flow, namedRows(cells, one, expected, after));
+  const causes = certain.map(nameOf);
   const rest = without(before.length, certain);
+  const movedAll =
+    Math.abs(found.ordinary - 1) > TOTAL_TOLERANCE &&
+    Math.abs(sumOver(after, rest) / sumOver(expected, rest) - 1) > TOTAL_TOLERANCE;
+  const unlikely = movedAll ? users.against(rest, 1) : 0;
+  const certainly = CERTAIN ** 2 / 2;
   const alike =
-    Math.abs(found.ordinary - 1) > WHOLE &&
-    Math.abs(sumOver(after, rest) / sumOver(expected, rest) - 1) > WHOLE &&
-    users.against(rest, 1) > CERTAIN ** 2 / 2;
-  const only = alike && causes.length === 0 && byRelease(flow, { where: {}, leaves: rest });
-  return only && only.kind !== undefined
-    ? { causes: [only], expected, alike: false, variance: rowVariance, users }
-    : { causes, expected, alike, variance: rowVariance, users };
+    unlikely > certainly ? "named" : unlikely > MAYBE * certainly ? "may be" : undefined;
+  const only = alike === "named" ? onlyOne(flow, rest) : undefined;
+  const whole =
+    alike === "named" &&
+    causes.length === 0 &&
+    byRelease(flow, only ?? { where: {}, leaves: rest });
+  const found1 =
+    only !== undefined && causes.length > 0
+      ? [...causes, byRelease(flow, only)]
+      : whole && (only ?? whole.kind) !== undefined
+        ? [whole]
+        : undefined;
+  const about = { expected, variance: rowVariance, users };
+  if (found1 !== undefined) return { ...about, causes: found1, maybe: [], alike: undefined };
+  // What was named for certain changes what was to be expected of others: beside it nothing is guessed.
+  if (causes.length > 0 || alike !== undefined) return { ...about, causes, maybe: [], alike };
+  const guessed = maybe.length > 0 ? maybe.map(nameOf) : goneReleases(flow);
+  return { ...about, causes, maybe: guessed, alike };
 }
 
-/** Causes by name, but for releases whose loss others of their program won in the same place (or the reverse). */
-function withoutMoves({ cells, expected }: Flow, found: readonly Found[]): NamedRows[] {
-  const { after } = cells;
+/** Releases of which no row is left, where their program's loss is too small to name it. */
+function goneReleases(flow: Flow): FlowCause[] {
+  const { cells, counted, variance } = flow;
+  const { version, program } = releaseDimensions(cells);
+  const [name, codes] = [cells.names[version], cells.leaves.codes[program]];
+  if (name === undefined || codes === undefined) return [];
+  return [...leavesBy(codes).values()].flatMap((all) => {
+    const gone = goneRelease(counted, all, variance, 0);
+    if (gone === undefined || !expectMissing(flow, gone.leaves, all)) return [];
+    const where = { ...programOf(cells, all), [name]: gone.version };
+    return { where, leaves: gone.leaves, kind: "loses", doubt: gone.gone } as const;
+  });
+}
+
+/** The value of one dimension that alone makes up the change of these leaves, as those of others moved less than half as much. */
+function onlyOne({ cells, expected, rowVariance }: Flow, rest: readonly number[]) {
+  const { names, leaves, values, after } = cells;
+  const { version, program } = releaseDimensions(cells);
+  const mine = new Set(rest);
   const won = (some: readonly number[]) => sumOver(after, some) - sumOver(expected, some);
-  /** Whether others of `all` won what these lost, but for what is usual. */
-  const isMove = (some: readonly number[], all: readonly number[]) => {
-    const usual = (USUAL * (sumOver(after, all) + sumOver(expected, all))) / 2;
-    const own = won(some);
-    return won(all) * Math.sign(own) < Math.max(ALONG * Math.abs(own), usual);
-  };
-  const named = found.map((one) => namedRows(cells, one, expected, after));
-  const moved = named.filter(
-    ({ isRelease, leaves: own }) => isRelease && isMove(own, siblings(cells, own)),
-  );
-  return named.filter((one) => !moved.includes(one));
-}
-
-/**
- * Causes, of which one that is gone and one that is new are one where they differ in a single value and
- * the rows of the first came in the second: by every other dimension at least half of them.
- */
-function renamed({ cells, expected }: Flow, causes: readonly FlowCause[]): FlowCause[] {
-  const { after, leaves, names } = cells;
-  const { version } = releaseDimensions(cells);
-  const isGone = ({ leaves: own }: FlowCause) =>
-    sumOver(after, own) <= GONE * sumOver(expected, own);
-  const isNew = ({ leaves: own }: FlowCause) =>
-    sumOver(expected, own) <= GONE * sumOver(after, own);
-  /** The single value in which they differ, but for releases. */
-  const differing = (old: FlowCause, fresh: FlowCause) => {
-    const differ = Object.keys({ ...old.where, ...fresh.where }).filter(
-      (name) => old.where[name] !== fresh.where[name] && name !== names[version],
+  const found = names.flatMap((name, at) => {
+    if (at === version && program >= 0) return [];
+    const groups = [...leavesBy(leaves.codes[at]!, rest)];
+    const [code, own] = groups.reduce((a, b) =>
+      Math.abs(won(b[1])) > Math.abs(won(a[1])) ? b : a,
     );
-    const [name = ""] = differ;
-    return differ.length === 1 && name in old.where && name in fresh.where ? name : undefined;
-  };
-  const hasRowsOf = (fresh: FlowCause, old: FlowCause, name: string | undefined) => {
-    const most = Math.max(sumOver(expected, old.leaves), sumOver(after, fresh.leaves));
-    return leaves.codes.every((codes, at) => {
-      if (names[at] === name || at === version) return true;
-      const now = leavesBy(codes, fresh.leaves);
-      const both = [...leavesBy(codes, old.leaves)].reduce((sum, [code, some]) => {
-        return sum + Math.min(sumOver(expected, some), sumOver(after, now.get(code) ?? []));
-      }, 0);
-      return both > ALONG * most;
-    });
-  };
-  const pairs: FlowCause[] = [];
-  let others = [...causes];
-  for (const old of causes.filter(isGone)) {
-    const fresh = others.find((one) => {
-      const name = differing(old, one);
-      return isNew(one) && name !== undefined && hasRowsOf(one, old, name);
-    });
-    if (fresh === undefined) continue;
-    const name = differing(old, fresh)!;
-    const { [names[version] ?? ""]: release, ...where } = fresh.where;
-    const same = release !== undefined && old.where[names[version]!] === release;
-    pairs.push({
-      where: {
-        ...where,
-        ...(same && { [names[version]!]: release }),
-        [name]: [old.where[name], fresh.where[name]].flat() as (string | null)[],
-      },
-      leaves: [...old.leaves, ...fresh.leaves],
-      kind: "renamed",
-    });
-    others = others.filter((one) => one !== old && one !== fresh);
-  }
-  return [...pairs, ...others];
+    const others = without(after.length, [{ leaves: own }]).filter((leaf) => mine.has(leaf));
+    const [had, all] = [sumOver(expected, others), sumOver(expected, own)];
+    const alike = (had * won(own)) / all;
+    const noise = 2 * Math.sqrt(sumOver(rowVariance, others));
+    const isMost = Math.abs(won(own)) > Math.abs(won(others));
+    const isOnly =
+      isMost &&
+      Math.abs(won(others)) < ALIKE_RATIO * Math.abs(alike) &&
+      Math.abs(alike - won(others)) > noise;
+    // What is left is all of one value, beside others that causes are of.
+    const isLeft = groups.length === 1 && leaves.sizes[at]! > 1;
+    return isLeft || (had > 0 && isOnly)
+      ? [{ where: { [name]: values[at]![code]! }, leaves: own, had }]
+      : [];
+  });
+  return found.sort((a, b) => b.had - a.had)[0];
 }
 
 /**
@@ -294,7 +308,7 @@ function renamed({ cells, expected }: Flow, causes: readonly FlowCause[]): FlowC
  * the release is expected to have what the others lack.
  */
 function byRelease(flow: Flow, cause: FlowCause): FlowCause {
-  const { cells, counted, expected, out } = flow;
+  const { cells, counted, out } = flow;
   const { version, program } = releaseDimensions(cells);
   const name = cells.names[version] ?? "";
   const { [name]: from, ...place } = cause.where;
@@ -303,23 +317,22 @@ function byRelease(flow: Flow, cause: FlowCause): FlowCause {
   const all = from === undefined ? cause.leaves : siblings(cells, cause.leaves);
   const mine = new Set(cause.leaves);
   const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
-  if (from !== undefined && !mayHaveMoved(counted, cause.leaves, all, flow.variance)) {
-    // Users who were to come to it are missing from the others that they left.
-    const gain =
-      sumOver(expected, cause.leaves) - sumOver(cells.before, cause.leaves) * cells.ratio;
-    const noise = NORMAL_95 * Math.sqrt(sumOver(flow.rowVariance, leaves));
-    if (gain > noise) expectMissing(flow, cause.leaves, leaves);
-    return cause;
+  const gone = goneRelease(counted, all, flow.variance);
+  if (gone !== undefined && gone.version !== from && expectMissing(flow, gone.leaves, all)) {
+    const where = { ...whose, [name]: gone.version, ...place };
+    const { leaves, gone: doubt } = gone;
+    return { where, leaves, rest: cause.rest ?? false, kind: "loses", doubt };
   }
+  if (from !== undefined) return cause;
   const release = guilty(counted, leaves, flow.variance);
-  if (release?.kind !== "loses") {
-    if (release === undefined && from === undefined) return cause;
+  if (release === undefined) return cause;
+  if (release.kind !== "loses") {
     const own = { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length };
-    return release === undefined ? own : { ...own, kind: "either", newest: release.version };
+    return { ...own, kind: "either", newest: release.version, newer: release.newer };
   }
-  if (release.version === from || !expectMissing(flow, release.leaves, leaves)) return cause;
+  if (!expectMissing(flow, release.leaves, leaves)) return cause;
   const where = { ...whose, [name]: release.version, ...place };
-  return { where, leaves: release.leaves, rest: cause.rest ?? false, kind: "loses", from };
+  return { where, leaves: release.leaves, rest: cause.rest ?? false, kind: "loses" };
 }
 
 /**
@@ -347,31 +360,44 @@ function expectMissing(
   return true;
 }
 
+/** "12,345 came"; of rows as if their runs had held what was to be expected: "would have come". */
+function cameText(rows: string, isAsIf: boolean): string {
+  return isAsIf ? `${rows} would have come, had its runs held as many as before,` : `${rows} came`;
+}
+
 /** Of a release, what was expected of it and what came; undefined of other causes. */
-function releaseSentence(
+function releaseTold(
   cells: ChangeCells,
-  { where, kind, newest, from }: FlowCause,
-  before: number,
-  after: number,
+  { where, kind, newest, newer, doubt }: FlowCause,
+  { before: had, after: has, isAsIf = false }: Pick<Part, "before" | "after" | "isAsIf">,
   part: number | null,
-): string | undefined {
+): Told | undefined {
+  const [before, after] = [had ?? 0, has ?? 0];
   const { release, name, inPlace } = releaseName(cells, where);
   if ((release ?? kind) === undefined) return undefined;
   const rounded = (value: number) => amount(Math.round(value), "");
-  if (newest !== undefined) {
-    const lost = `${rounded(Math.abs(after - before))} ${cells.unit} (${percent(Math.abs(after / before - 1))})`;
-    return `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${lost}${inPlace}${partText(part)}. These rows can't tell whether its release ${valueText(newest)} or the whole program did.`;
-  }
-  const came = `${rounded(after)} ${cells.unit} came`;
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
-  const expected = `where ${rounded(before)} were to be expected${by}`;
-  if (kind === "renamed") {
-    return `${elementText(where)} looks like a change of name: ${came} ${expected}.`;
+  const lost = percent(Math.abs(after / before - 1));
+  if (newest !== undefined) {
+    return {
+      headline: `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${lost} of its ${cells.unit}${inPlace}`,
+      evidence: `${cameText(rounded(after), isAsIf)} where ${rounded(before)} were to be expected${partText(part)}`,
+      details: [
+        newer === undefined
+          ? `These rows can't tell whether its release ${valueText(newest)} or the whole program did.`
+          : `These rows can't tell whether its release ${valueText(newest)} did, or its users went to ${valueText(newer)}, which sends hardly anything.`,
+      ],
+    };
   }
-  const verb = after < 0.05 * before ? "stopped" : after < before ? "loses rows" : "sends more";
-  const missing =
-    from === undefined
-      ? ""
-      : ` They are missing from ${valueText(from)}: its users went to the newer release, or it lost them itself.`;
-  return `${name} ${verb}${inPlace}: ${came} ${expected}${partText(part)}.${missing}`;
+  const evidence = `${cameText(`${rounded(after)} ${cells.unit}`, isAsIf)} where ${rounded(before)} were to be expected${by}${partText(part)}`;
+  const verb =
+    after < 0.05 * before
+      ? "stopped"
+      : after < before
+        ? `lost ${lost} of its ${cells.unit}`
+        : `sends more ${cells.unit}${by}`;
+  const open = doubt !== undefined && [
+    `These rows can't tell whether it was shut out, or its users went to ${valueText(doubt)}, which lost them.`,
+  ];
+  return { headline: `${name} ${verb}${inPlace}`, evidence, details: open || [] };
 }

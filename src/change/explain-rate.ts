@@ -1,10 +1,18 @@
 import { CONFIDENCES } from "../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, without } from "./cuboids.js";
-import type { Account, Part } from "./explain-flow.js";
+import type { Account, Part, Told } from "./account.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
-import { ALONE, CERTAIN, MIXED, NEARLY, RATE_CLUMP, USUAL, WHOLE } from "./thresholds.js";
+import {
+  ALONE,
+  CERTAIN,
+  MIXED,
+  NEARLY,
+  RATE_CLUMP,
+  PART_TOLERANCE,
+  TOTAL_TOLERANCE,
+} from "./thresholds.js";
 import {
   amount,
   changeText,
@@ -12,6 +20,9 @@ import {
   number,
   partText,
   percent,
+  sentences,
+  sentenceText,
+  shortText,
   valueText,
   type CauseWhere,
 } from "./words.js";
@@ -54,7 +65,8 @@ export function rateAccount(given: ChangeCells): Account {
       partAfter,
       ...(relative !== undefined && { variation: relative }),
       users: userDimensions(cells),
-      usualNoise: { runs: RATE_CLUMP.runs, rows: 1 }[cells.many] ?? RATE_CLUMP.measurements,
+      usualNoise:
+        cells.source === "rows" ? 1 : RATE_CLUMP[cells.source === "runs" ? "runs" : "measurements"],
     });
   const asItWas = search((column) => column);
   /** Half the interval of the difference of two rates. */
@@ -82,7 +94,8 @@ export function rateAccount(given: ChangeCells): Account {
     before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
   );
   const mixed = mixOf(cells);
-  const real = Math.abs(whole) > Math.max(CERTAIN * error(all, {}), WHOLE * Math.abs(all.r0));
+  const real =
+    Math.abs(whole) > Math.max(CERTAIN * error(all, {}), TOTAL_TOLERANCE * Math.abs(all.r0));
   const { causes } =
     mixed === undefined
       ? asItWas
@@ -98,16 +111,27 @@ export function rateAccount(given: ChangeCells): Account {
     const share = whole === 0 ? null : own.change / (whole * scale);
     const inner = mostMixed(cells, rate, own.leaves);
     const by = inner.mix / (rate.r1 - rate.r0);
-    const sentence =
+    const told =
       by > MIXED && mixed === undefined && (share ?? 0) > MIXED && real
-        ? `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}. ${mixSentence(cells, inner, by, `its ${cells.many}`)}`
-        : releaseSentence(cells, own, share, was, all);
-    return [{ ...own, sentence }];
+        ? {
+            headline: rateHeadline(cells, own),
+            evidence: `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}`,
+            details: [sentenceText(mixSentence(cells, inner, by, `its ${cells.rowNoun}`))],
+          }
+        : releaseTold(cells, own, share, was, all);
+    return [{ ...own, told }];
   });
   if (mixed !== undefined) {
     const own = part({ where: { [mixed.name]: mixed.value }, leaves: left(mixed.leaves, parts) });
-    const sentence = mixSentence(cells, mixed, mixed.mix / whole, `the ${cells.many}`);
-    parts.unshift({ ...own, sentence });
+    const [first, ...more] = mixSentences(cells, mixed, mixed.mix / whole, `the ${cells.rowNoun}`);
+    const headline = `The mix of ${mixed.name} changed: more ${valueText(mixed.value)}`;
+    const fewer = headline.replace("more ", "less ");
+    const told = {
+      headline: mixed.is < mixed.was ? fewer : headline,
+      evidence: first!,
+      details: more,
+    };
+    parts.unshift({ ...own, told });
   } else if (real && parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < MIXED) {
     parts.push(part({ where: {}, leaves: without(before.length, parts) }));
   }
@@ -136,7 +160,7 @@ export function mixText(given: ChangeCells): string | undefined {
   const cells = expected(given);
   const all = rateOf(cells);
   const mixed = mixOf(cells);
-  return mixed && mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), `the ${cells.many}`);
+  return mixed && mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), `the ${cells.rowNoun}`);
 }
 
 /** The variance of a row drawn alone; of a mean by what rows of its leaf vary by. */
@@ -151,7 +175,7 @@ function mixOf(cells: ChangeCells) {
   const all = rateOf(cells);
   const whole = all.r1 - all.r0;
   const error = CERTAIN * Math.sqrt(spreadOf(cells, all) * (1 / all.n0 + 1 / all.n1));
-  if (!(Math.abs(whole) > Math.max(error, USUAL * Math.abs(all.r0)))) return undefined;
+  if (!(Math.abs(whole) > Math.max(error, PART_TOLERANCE * Math.abs(all.r0)))) return undefined;
   const shift = mostMixed(cells, all);
   return shift.mix / whole > MIXED ? shift : undefined;
 }
@@ -165,9 +189,7 @@ function seenText(cells: ChangeCells, { n0, n1, r0 }: Rate, least: RateCauses["l
   const most = rateUnit(cells) === "share" ? 1 - r0 : 2 * r0;
   const part = PARTS.find((part) => least(part) < most);
   if (part === undefined) {
-    return [
-      "These rows can't tell more: even half of them moving by as much as they can would not show.",
-    ];
+    return ["Even if half of these rows moved by as much as they can, it would not show."];
   }
   const by = changeText(r0, r0 + least(part), rateUnit(cells)).replace(/^rose by |,.*$/g, "");
   const above =
@@ -231,7 +253,10 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
   const coarser = list.find(({ at, mix, was, is }) => {
     if (mix / best.mix < NEARLY || (best.is - best.was) / (is - was) > ALONE) return false;
     const own = best.groups.map(({ leaves }) =>
-      Math.max(...[...leavesBy(cells.leaves.codes[at]!, leaves).values()].map(rowsOf)),
+      [...leavesBy(cells.leaves.codes[at]!, leaves).values()].reduce(
+        (most, some) => Math.max(most, rowsOf(some)),
+        0,
+      ),
     );
     return own.reduce((sum, rows) => sum + rows, 0) > NEARLY * rowsOf(some);
   });
@@ -250,24 +275,37 @@ function rateText(cells: ChangeCells, rate: number): string {
 }
 
 /** Of a mix that explains more than the change the rest went the other way (Simpson's paradox). */
-function mixSentence(
+function mixSentence(...given: Parameters<typeof mixSentences>): string {
+  return sentences(mixSentences(...given));
+}
+
+function rateHeadline(cells: ChangeCells, { where, before, after }: Part): string {
+  const [was, is] = [before, after].map((rate) => amount(rate, rateUnit(cells)));
+  return `${shortText(where)} went from ${was} to ${is}`;
+}
+
+/** Of which dimension the mix changed; what that makes up of the change. */
+function mixSentences(
   cells: ChangeCells,
   { name, value, was, is, r0, r1 }: ReturnType<typeof mostMixed>,
   part: number,
   rows: string,
-): string {
+): string[] {
   const within =
-    part > 1 + WHOLE
+    part > 1 + TOTAL_TOLERANCE
       ? "within its values it moved the other way (Simpson's paradox)"
-      : part > 1 - WHOLE
+      : part > 1 - TOTAL_TOLERANCE
         ? "within its values hardly anything changed"
         : "the rest of it came about within its values";
   const rate = (of: number) => rateText(cells, of);
   const own =
-    Math.abs(r1 / r0 - 1) < WHOLE
+    Math.abs(r1 / r0 - 1) < TOTAL_TOLERANCE
       ? `${rate(r1)} of its own, as before`
       : `${rate(r1)} of its own (before: ${rate(r0)})`;
-  return `${name} ${valueText(value)} has ${percent(is)} of ${rows} now and had ${percent(was)}, with ${own}. That mix of ${name} makes up ${percent(part)} of the change; ${within}.`;
+  return [
+    `${name} ${valueText(value)} has ${percent(is)} of ${rows} now and had ${percent(was)}, with ${own}`,
+    `That mix of ${name} makes up ${percent(part)} of the change; ${within}`,
+  ];
 }
 
 /**
@@ -275,26 +313,38 @@ function mixSentence(
  *
  * @param was its own rows. @param all all rows.
  */
-function releaseSentence(
+function releaseTold(
   cells: ChangeCells,
   { where, before, after }: Part,
   part: number | null,
   was: Rate,
   all: Rate,
-): string | undefined {
+): Told | undefined {
   const { release, name, inPlace } = releaseName(cells, where);
   if (release === undefined || before === null || after === null) return undefined;
   const value = (rate: number) => rateText(cells, rate);
   const had = was.n0 === 0 ? "none before" : `before: ${percent(was.n0 / all.n0)}`;
-  const rows = `${percent(was.n1 / all.n1)} of all ${cells.many} are of it (${had})`;
-  if (was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE) {
-    return `Users went to ${name}${inPlace}: ${rows}. It has ${value(after)}, as before (${value(was.r0)}); what they left had ${value(before)}${partText(part)}.`;
-  }
+  const rows = `${percent(was.n1 / all.n1)} of all ${cells.rowNoun} are of it (${had})`;
   const share = partText(part);
-  const { quantile, many, unit } = cells;
-  const own =
+  if (was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < TOTAL_TOLERANCE) {
+    return {
+      headline: `Users went to ${name}${inPlace}`,
+      evidence: `It has ${value(after)}, as before (${value(was.r0)}); what they left had ${value(before)}${share}`,
+      details: [rows],
+    };
+  }
+  const { quantile, rowNoun, unit } = cells;
+  const text =
     quantile === undefined
-      ? ` has ${value(after)}; ${value(before)} was`
-      : `: ${percent(after)} of its ${many} ${unit === "s" ? "last longer than" : "are above"} ${amount(quantile.at, unit)}; ${percent(before)} were`;
-  return `${name}${inPlace}${own} expected from what its users had before.${share === "" ? "" : ` That is${share.slice(1)}.`} ${rows}.`;
+      ? `It has ${value(after)}; what its users had before had ${value(before)}`
+      : `${percent(after)} of its ${rowNoun} ${unit === "s" ? "last longer than" : "are above"} ${amount(quantile.at, unit)}; of what its users had before, ${percent(before)} did`;
+  const verb =
+    quantile === undefined
+      ? `went from ${value(before)} to ${value(after)}`
+      : `has ${unit === "s" ? (after > before ? "longer" : "shorter") : after > before ? "greater" : "smaller"} ${rowNoun}`;
+  return {
+    headline: `${name}${inPlace} ${verb}`,
+    evidence: `${text}${share}`,
+    details: [rows],
+  };
 }

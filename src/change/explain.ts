@@ -1,4 +1,5 @@
 import { refuseUnknown } from "../base/check-options.js";
+import { counted, lowered } from "../base/text.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
@@ -11,18 +12,21 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { flowAccount, type Account, type Part } from "./explain-flow.js";
+import type { Account, Part } from "./account.js";
+import { flowAccount } from "./explain-flow.js";
 import { rateAccount } from "./explain-rate.js";
-import type { Finding } from "./finding.js";
+import { tell, type Finding, type Telling } from "./finding.js";
+import { withRunEvidence, type Compared } from "./run-evidence.js";
 import { withMissing, type Move } from "./releases.js";
-import { WHOLE } from "./thresholds.js";
+import { TOTAL_TOLERANCE } from "./thresholds.js";
 import {
   amount,
   changeText,
   elementText,
-  furtherText,
   partText,
+  percent,
   periodText,
+  shortText,
   signedPercent,
   spoken,
   valueText,
@@ -70,6 +74,11 @@ export interface Cause {
   /** Of a share or a mean: what its own rate contributes, and what its weight among the rows does. */
   readonly rate?: number;
   readonly mix?: number;
+  /**
+   * `named`: beyond what coming and going of users explains; `may be`: more than that would give once
+   * in ten questions.
+   */
+  readonly grade: "named" | "may be";
   /** What happened, where more is known than how much: "app 3.10.0 ends its runs early: …" */
   readonly sentence?: string;
 }
@@ -83,7 +92,7 @@ export interface Explanation extends Finding {
   readonly rest: Cause;
   /** Programs whose users went from version to version. */
   readonly moves: readonly Move[];
-  /** True where rows are missing, or the whole changed and no part of it stands out. */
+  /** True where rows are missing, where causes only may be, or the whole changed and no part of it stands out. */
   readonly undecided: boolean;
   /** The measure over all rows. */
   readonly before: number | null;
@@ -127,36 +136,70 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
     signal: options.signal,
     runs: true,
   });
-  return explainCells(cells);
+  return explainAsked(source, options, cells);
 }
 
-/** Explains cells that were asked: what {@link explain} does after its two scans. */
+/** What {@link explain} does after its two scans: it explains the cells, and asks what their runs did besides. */
+export async function explainAsked(
+  source: ChangeSource,
+  compared: Compared,
+  given: ChangeCells,
+): Promise<Explanation> {
+  const { cells, account } = accountOf(given);
+  const parts = await withRunEvidence(source, compared, account.parts);
+  return explanationOf(cells, { ...account, parts });
+}
+
+/** Explains cells that were asked, by them alone. */
 export function explainCells(given: ChangeCells): Explanation {
+  const { cells, account } = accountOf(given);
+  return explanationOf(cells, account);
+}
+
+function accountOf(given: ChangeCells): { cells: ChangeCells; account: Account } {
   const cells = withMissing(given);
-  const account = cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells);
+  return { cells, account: cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells) };
+}
+
+function explanationOf(cells: ChangeCells, account: Account): Explanation {
   const { before, after, moves, notes } = account;
   const whole = account.rest.change + account.parts.reduce((sum, { change }) => sum + change, 0);
-  const causeOf = ({ leaves: _, half, rest: isRest, sentence, ...part }: Part): Cause => ({
+  const causeOf = ({
+    leaves: _,
+    half,
+    rest: isRest,
+    isGuess,
+    isAsIf: _asIf,
+    told,
+    ...part
+  }: Part): Cause => ({
     ...part,
     text: `${isRest === true ? "the rest of " : ""}${elementText(part.where)}`,
-    low: part.change - half,
+    // No more can be lost than was there.
+    low: Math.max(part.change - half, cells.kind === "flow" ? -(part.before ?? 0) : -Infinity),
     high: part.change + half,
     part: whole === 0 ? null : part.change / whole,
-    ...(sentence !== undefined && { sentence }),
+    grade: isGuess === true ? "may be" : "named",
+    ...(told !== undefined && {
+      sentence: tell(told.headline, told.evidence, told.details ?? []).sentence,
+    }),
   });
   const causes = account.parts.map(causeOf);
   const rest = causeOf(account.rest);
   const others = rest.before || rest.after ? [{ ...rest, text: "everything else" }] : [];
   return {
     kind: "explain",
-    found: causes.length > 0,
-    undecided: causes.length === 0 && (!isKnown(account) || isLarge(account)),
+    found: causes.some(({ grade }) => grade === "named"),
+    undecided:
+      causes[0] === undefined
+        ? !isKnown(account) || isLarge(account)
+        : causes[0].grade === "may be",
     causes,
     rest,
     moves,
     before,
     after,
-    sentence: sentenceOf(cells, account, causes),
+    ...tellingOf(cells, account, causes),
     result: causeResult(cells, [...causes, ...others], notes),
   };
 }
@@ -169,7 +212,7 @@ function causeResult(
   const { unit, origin, names, kind } = cells;
   const rows = causes.map((cause) => ({
     cause: cause.text,
-    ...Object.fromEntries(names.map((name) => [name, shown(cause.where[name])])),
+    ...Object.fromEntries(names.map((name) => [columnOf(name), shown(cause.where[name])])),
     before: cause.before,
     after: cause.after,
     change: cause.change,
@@ -192,8 +235,15 @@ function causeResult(
       ]),
     },
     reductions: [],
-    notes: [...notes, ...origin.notes],
+    notes: [...notes, ...origin.notes.filter((note) => note !== cells.unlike)],
   });
+}
+
+const COLUMNS = ["cause", "before", "after", "change", "low", "high", "part", "rate", "mix"];
+
+/** A dimension's column in the table: `before_` of one that is called as another column of it. */
+function columnOf(name: string): string {
+  return COLUMNS.includes(name) ? `${name}_` : name;
 }
 
 function shown(value: CauseValue | undefined): string | null {
@@ -203,46 +253,110 @@ function shown(value: CauseValue | undefined): string | null {
 
 type Ends = Pick<Account, "before" | "after">;
 
-/** Whether both ends are known, and not both are 0. */
+/** True if both ends are known, and not both are 0. */
 function isKnown({ before, after }: Ends): boolean {
   return before !== null && after !== null && (before !== 0 || after !== 0);
 }
 
 function isLarge({ before, after }: Ends): boolean {
-  return Math.abs(after! - before!) > (WHOLE * (after! + before!)) / 2;
+  return Math.abs(after! - before!) > (TOTAL_TOLERANCE * (after! + before!)) / 2;
 }
 
-/** The whole's change, what is known of its causes, and what else there is to say. */
-function sentenceOf(cells: ChangeCells, account: Account, causes: readonly Cause[]): string {
-  const { before, after, remarks } = account;
-  const what = `${spoken(cells.label)} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}.`;
+/** The first cause, its figures; the whole's change, the other causes, and what else there is to say. */
+function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[]): Telling {
+  const { before, after, remarks, parts } = account;
+  const label = spoken(cells.label);
+  const whole = `${label} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
   if (!isKnown(account)) {
-    const why =
-      before === after
-        ? "neither range holds"
-        : before === null
-          ? "the earlier range doesn't hold"
-          : "the later range doesn't hold";
-    return `${what} I can't tell what changed, because ${why} such rows.`;
+    const which = before === after ? "neither" : before === null ? "the earlier" : "the later";
+    const holds = which === "neither" ? "range holds" : "range doesn't hold";
+    const why = `because ${which} ${holds} such rows`;
+    return tell("I can't tell what changed", `I can't tell it, ${why}`, [whole]);
   }
-  const others = causes.filter(({ sentence }) => sentence === undefined);
-  const texts = others.slice(0, MOST_LISTED).map((cause) => causeText(cells, cause, causes.length));
-  const listed = `${texts.join("; ")}${furtherText(others.length - MOST_LISTED, "cause")}.`;
-  const accounts = causes.flatMap(({ sentence }) => sentence ?? []);
-  if (causes.length === 0) {
+  const more = [...(cells.unlike ? [cells.unlike] : []), ...movesText(cells, account), ...remarks];
+  const [first, ...others] = causes;
+  if (first === undefined) {
     const looked = cells.names.join(", ");
-    accounts.push(
-      isLarge(account)
-        ? `I can't tell what is behind it: no part of it stands out from the noise in ${looked}.`
-        : `${account.moves.length > 0 ? "Apart from upgrades no" : "No"} part of it moved by more than is usual: nothing stands out in ${looked}.`,
-    );
-  } else if (others.length > 0) {
-    const alike = listed.startsWith("all ") || listed.startsWith("the ");
-    if (accounts.length > 0 && causes[0]!.sentence !== undefined) {
-      accounts.push(`Apart from that: ${listed}`);
-    } else accounts.unshift(alike ? `${listed.charAt(0).toUpperCase()}${listed.slice(1)}` : listed);
+    const moved = account.moves.length > 0 ? "Apart from upgrades no" : "No";
+    if (isLarge(account)) {
+      const by = shortChange(before, after, cells.unit);
+      const head = `I can't tell what is behind it: ${lowered(label)} ${by}`;
+      const noise = `No part of it stands out from the noise in ${looked}`;
+      return tell(head, whole, [noise, ...more]);
+    }
+    const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
+    return tell("Nothing stands out", whole, [usual, ...more]);
   }
-  return [what, ...accounts, ...movesText(cells, account), ...remarks].join(" ");
+  const told = parts[0]!.told;
+  const share = told?.share ?? partText(first.part);
+  const asIf = parts[0]!.isAsIf === true ? ", had its runs held as many as before" : "";
+  const evidence = told?.evidence ?? `${evidenceText(cells, first, share)}${asIf}`;
+  const listed = others.filter((_, at) => !parts[at + 1]!.told).slice(0, MOST_LISTED);
+  const texts = others.flatMap((cause, at) => {
+    const own = parts[at + 1]!.told;
+    if (own !== undefined) return tell(own.headline, own.evidence, own.details ?? []).sentence;
+    return listed.includes(cause) ? causeText(cells, cause, causes.length) : [];
+  });
+  const untold = others.length - texts.length;
+  const further =
+    untold > 0 &&
+    `${counted(untold, "further cause")} stand${untold === 1 ? "s" : ""} in the table`;
+  const head = told?.headline ?? headlineText(cells, first, causes.length);
+  if (first.grade === "may be") {
+    const chance = `That is more than chance gives once in ten questions, but too little to name it for certain`;
+    return tell(`May be: ${head}`, evidence, [
+      chance,
+      ...(told?.details ?? []),
+      whole,
+      ...texts,
+      ...more,
+    ]);
+  }
+  return tell(head, evidence, [...(told?.details ?? []), whole, ...texts, further, ...more]);
+}
+
+/** "fell by 23 %" of counts; "rose from 2 % to 40 %" of shares and means. */
+function shortChange(before: number | null, after: number | null, unit: string): string {
+  const [was, is] = [before ?? 0, after ?? 0];
+  if (!(was > 0)) return `rose to ${amount(is, unit)}`;
+  return `${is < was ? "fell" : "rose"} by ${percent(Math.abs(is / was - 1))}`;
+}
+
+/** "probe_cc IT fell by 23 % (12,345 measurements)". */
+function headlineText(cells: ChangeCells, cause: Cause, many: number): string {
+  const { unit, kind } = cells;
+  const { before, after, where } = cause;
+  const isAll = Object.keys(where).length === 0;
+  const rest = !isAll && cause.text.startsWith("the rest of ") ? "the rest of " : "";
+  const name = isAll ? (many > 1 ? "All other rows alike" : "All rows alike") : shortText(where);
+  if (kind === "flow") {
+    const by = Math.round(Math.abs(cause.change));
+    if (before === 0) return `${rest}${name} appeared, with ${amount(by, "")} ${unit}`;
+    return `${rest}${name} ${shortChange(before, after, unit)} (${amount(by, "")} ${unit})`;
+  }
+  const [own, was, is] = [rateUnitOf(cells), before, after].map((value) => value);
+  const unitOf = own as string;
+  return was === is
+    ? `${rest}${name} moved it by its weight`
+    : `${rest}${name} went from ${amount(was as number | null, unitOf)} to ${amount(is as number | null, unitOf)}`;
+}
+
+/** "From 53,000 to 41,000 measurements, 80 % of the change". */
+function evidenceText(cells: ChangeCells, cause: Cause, share: string): string {
+  const { kind, unit, quantile } = cells;
+  const { before, after, low, high, change } = cause;
+  const ends = `${amount(Math.round(low), "")} to ${amount(Math.round(high), "")}`;
+  if (kind === "flow") {
+    const from = `${amount(Math.round(before ?? 0), "")} to ${amount(Math.round(after ?? 0), "")} ${unit}`;
+    return `From ${from} (change ${ends}, 95 %)${share}`;
+  }
+  const above = quantile === undefined ? "" : ` by the share above ${amount(quantile.at, unit)}`;
+  const by = amount(Number(change.toPrecision(2)), unit);
+  return `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`;
+}
+
+function rateUnitOf({ quantile, unit }: ChangeCells): string {
+  return quantile === undefined ? unit : "share";
 }
 
 /** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */
@@ -260,20 +374,22 @@ function causeText(cells: ChangeCells, cause: Cause, many: number): string {
   const against = ((after ?? 0) - (before ?? 0)) * change < 0;
   const share = against ? "" : partText(part);
   if (cells.kind === "flow" && before === 0) {
-    return `${name} is new, with ${amount(rounded(after), own)} ${unit}${share}`;
+    return `${name} appeared, with ${amount(rounded(after), own)} ${unit} and none before${share}`;
   }
   return `${name}${above} ${changeText(rounded(before), rounded(after), own)}${share}`;
 }
 
-/** Of programs that kept their rows; how well their numbers tell it, the reader sees. */
+/** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
 function movesText({ unit }: ChangeCells, { moves }: Account): string[] {
-  const moved = moves
-    .filter(({ kept }) => Math.abs(kept - 1) <= WHOLE)
-    .map(({ program, dimension, values, kept }) => {
-      const whose = program === null ? "" : `${valueText(program)} `;
-      return `${whose}${dimension} ${valueText(values)} (all its ${unit}: ${signedPercent(kept - 1)})`;
-    });
-  return moved.length === 0
-    ? []
-    : [`Users also upgraded: ${moved.slice(0, MOST_LISTED).join("; ")}.`];
+  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= TOTAL_TOLERANCE);
+  return ([false, true] as const).flatMap((isBack) => {
+    const texts = stayed
+      .filter((move) => move.isBack === isBack)
+      .map(({ program, dimension, values, kept }) => {
+        const whose = program === null ? dimension : valueText(program);
+        return `${whose} ${valueText(values)} (all its ${unit}: ${signedPercent(kept - 1)})`;
+      });
+    if (texts.length === 0) return [];
+    return `Users also ${isBack ? "went back" : "upgraded"}: ${texts.slice(0, MOST_LISTED).join("; ")}.`;
+  });
 }

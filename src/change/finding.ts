@@ -1,6 +1,8 @@
+import { cleanText } from "../base/text.js";
 import { CONFIDENCES, wilson } from "../query/wilson.js";
 import { costOf, type MeasureColumn, type Origin, type ResultColumns } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import { sentenceText } from "./words.js";
 
 const KINDS = [
   "compare",
@@ -12,25 +14,51 @@ const KINDS = [
   "release",
 ] as const;
 
-/** What every question of "what changed?" answers: a sentence, the table behind it, and whether anything was found. */
-export interface Finding {
+/** What a finding says, the shortest first; no part repeats another. */
+export interface Telling {
+  /** What, where, how much, in at most 12 words, without a full stop. */
+  readonly headline: string;
+  /** One sentence of at most 25 words: the figures behind the headline. "" where it needs none. */
+  readonly evidence: string;
+  /** The rest, a sentence or two each: other causes, the ranges, what would not show. */
+  readonly details: readonly string[];
+  /** All three as one text. */
+  readonly sentence: string;
+}
+
+/** The answer of every question of "what changed?": what it says, the table behind it, and whether anything was found. */
+export interface Finding extends Telling {
   /** Which answer it is, for charts. */
   readonly kind: (typeof KINDS)[number];
-  /** One sentence in plain words: figures, times in the range's zone, what is uncertain or unknown. */
-  readonly sentence: string;
   /** True where something was found: the command line exits with 8. */
   readonly found: boolean;
   /** The table, ranked, with the origin of the question behind it. */
   readonly result: Result;
 }
 
+/** Makes a telling of its parts; empty details are left out. */
+export function tell(
+  headline: string,
+  evidence: string,
+  details: readonly (string | undefined | false)[],
+): Telling {
+  const said = (text: string) => sentenceText(cleanText(text));
+  const all = details.filter((text): text is string => Boolean(text)).map(said);
+  const shown = evidence === "" ? "" : said(evidence);
+  const head = said(headline);
+  const parts = [head, shown, ...all].filter((text) => text !== "");
+  return { headline: head.slice(0, -1), evidence: shown, details: all, sentence: parts.join(" ") };
+}
+
 /** By its members: it may be of another copy of this library. */
 export function isFinding(value: unknown): value is Finding {
   if (typeof value !== "object" || value === null) return false;
-  const { kind, sentence, found, result } = value as Partial<Finding>;
+  const { kind, headline, evidence, details, found, result } = value as Partial<Finding>;
   return (
     KINDS.includes(kind!) &&
-    typeof sentence === "string" &&
+    typeof headline === "string" &&
+    typeof evidence === "string" &&
+    Array.isArray(details) &&
     typeof found === "boolean" &&
     typeof result === "object" &&
     "origin" in result

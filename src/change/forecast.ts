@@ -1,4 +1,4 @@
-import { median } from "../base/statistics.js";
+import { greatest, median } from "../base/statistics.js";
 
 /**
  * The one model of a flow: what a series is expected to hold next, and how far below that it came.
@@ -197,7 +197,7 @@ class Regression {
     const gain = along.map((x) => (x * weight) / (FORGET + weight * square));
     this.weights.forEach((_, i) => (this.weights[i]! += gain[i]! * error));
     // Where nothing varies, nothing is forgotten.
-    const kept = Math.max(...this.#inverse.map((row, i) => row[i]!)) < 1 / RIDGE ? FORGET : 1;
+    const kept = greatest(this.#inverse.map((row, i) => row[i]!)) < 1 / RIDGE ? FORGET : 1;
     this.#inverse = this.#inverse.map((row, i) =>
       row.map((x, j) => (x - gain[i]! * along[j]!) / kept),
     );
@@ -300,11 +300,13 @@ const FEWEST_WEEKS = 4;
  * that goes on can't become what is usual.
  *
  * @param drop the first alarmed bucket and the one after the last, as places.
+ * @param shortest how many buckets the shortest window has.
  */
 export function recovery(
   values: readonly number[],
   drop: { readonly from: number; readonly to: number },
   season: Season,
+  shortest = 1,
 ): Recovery {
   const week = Math.max(7, season.week);
   const began = values.findIndex((value) => value > 0);
@@ -330,7 +332,7 @@ export function recovery(
   // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
   const surely = Math.min(0, loss + (lost?.chance ?? 0));
   let latest = UNSURE;
-  for (const buckets of WINDOWS.filter((buckets) => values.length - buckets >= drop.to)) {
+  for (const buckets of WINDOWS.filter((of) => of >= shortest && values.length - of >= drop.to)) {
     const { change = NaN, chance = NaN } = judge(values.length, buckets) ?? {};
     if (!(loss < 0) || !Number.isFinite(change)) break;
     // A single bucket isn't back yet, and must be low beyond doubt.

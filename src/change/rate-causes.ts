@@ -17,7 +17,7 @@ import {
   LEAST_RATE,
   PRIOR_GROUPS,
   PRIOR_ROWS,
-  USUAL,
+  PART_TOLERANCE,
   WHOLE_MOVED,
   priceOf,
 } from "./thresholds.js";
@@ -107,7 +107,7 @@ export function rateCauses(
   const least = (part: number) => {
     const bar = Math.sqrt(2 * priceOf(cuboids.length, cuboids[0]?.groups ?? 1));
     const variance = spreadOf(given, s0 / n0) * noiseOf([]) * (1 / n0 + 1 / n1);
-    const usual = Math.max(given.usual ?? USUAL, LEAST_RATE / part) * (s0 / n0);
+    const usual = Math.max(given.usual ?? PART_TOLERANCE, LEAST_RATE / part) * (s0 / n0);
     return Math.max(bar * Math.sqrt(variance / part), usual);
   };
   return { causes, noiseOf, least };
@@ -161,7 +161,7 @@ function rateScore(
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
 ): Score {
-  const { usual = USUAL, variation, usualNoise } = given;
+  const { usual = PART_TOLERANCE, variation, usualNoise } = given;
   const users = usersOf(given);
   const moves = users.map((dimensions) => userMoves(given, columns, dimensions));
   const levels = cuboids.map(

@@ -1,21 +1,20 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, marked, sumOver } from "./cuboids.js";
+import { grouped, leavesBy, sumOver } from "./cuboids.js";
 import type { Found } from "./search.js";
 import {
-  ALONG,
+  ALIKE_RATIO,
   GONE,
   LEAST_EXCHANGED,
   LEAST_MOVED,
-  LEAST_PLACES,
   LEAST_RUNS,
   LEAST_SHARE,
   LIKELIER,
   NEW,
   UNLIKELY,
-  USUAL,
-  WHOLE,
+  PART_TOLERANCE,
+  TOTAL_TOLERANCE,
 } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
 
@@ -144,13 +143,6 @@ export function upgrade(
   for (const [program, { was, is }] of totals) {
     // Where the whole program is a cause, nothing else shows where its users went.
     if (was + is === 0) totals.set(program, all.get(program)!);
-    const own = totals.get(program)!;
-    for (const code of unmoved(cells, own)) {
-      const release = own.releases.get(code)!;
-      own.releases.delete(code);
-      own.was -= release.was;
-      own.is -= release.is;
-    }
   }
   const kept = new Float64Array(codes.length).fill(1);
   const gain = new Float64Array(codes.length);
@@ -175,34 +167,11 @@ export function upgrade(
   };
 }
 
-/**
- * Releases that lost their rows by themselves, as their program's other releases stayed as they were:
- * any that is gone, and the newest one.
- */
-function unmoved(
-  { values, names, ratio }: ChangeCells,
-  { was, is, releases }: Sums & { readonly releases: ReadonlyMap<number, Sums> },
-): number[] {
-  const texts = values[releaseDimensions({ names }).version]!;
-  const [newest] = [...releases]
-    .filter(([, own]) => own.was > LEAST_MOVED * was)
-    .map(([code]) => code)
-    .sort((a, b) => compareVersions(texts[b] ?? "", texts[a] ?? ""));
-  return [...releases].flatMap(([code, own]) => {
-    const lost = own.was * ratio - own.is;
-    const others = { was: (was - own.was) * ratio, is: is - own.is };
-    const fell = own.is <= GONE * own.was * ratio || (code === newest && lost > 0);
-    const won = Math.abs(others.is - others.was);
-    const stayed = won < Math.min(lost / 3, WHOLE * others.was) && lost > WHOLE * others.was;
-    return fell && stayed ? [code] : [];
-  });
-}
-
 /** What a found element's rows share, by dimension, and which rows they are. */
 export interface NamedRows {
   readonly where: Readonly<Record<string, string | null>>;
   readonly leaves: readonly number[];
-  /** Whether some rows of its values are of a cause before it. */
+  /** True if some rows of its values are of a cause before it. */
   readonly rest: boolean;
   readonly isRelease: boolean;
 }
@@ -230,7 +199,7 @@ export function namedRows(
   const lost = (some: readonly number[]) => sumOver(has, some) - sumOver(had, some);
   const moved = (some: readonly number[]) => sumOver(has, some) / sumOver(had, some) - 1;
   const most = groups.reduce((a, b) => (Math.abs(lost(b)) > Math.abs(lost(a)) ? b : a), []);
-  const along = groups.filter((some) => moved(some) / moved(most) > ALONG);
+  const along = groups.filter((some) => moved(some) / moved(most) > ALIKE_RATIO);
   const own = along.length === 1 ? most : leaves;
   return { where: { ...programOf(cells, own), ...where }, leaves: own, rest, isRelease: true };
 }
@@ -253,6 +222,10 @@ export interface GuiltyRelease {
   readonly leaves: readonly number[];
   /** Of `either` the release lost (or won) rows, or its whole program. */
   readonly kind: "loses" | "either";
+  /** A newer one with hardly a row, to which its users may have gone. */
+  readonly newer?: string;
+  /** Of one that is gone: the new one to which its users may have gone. */
+  readonly gone?: string | undefined;
 }
 
 /** Rows before (as of a range as long as after) and after, and by how much one adds to the variance of their change. */
@@ -281,7 +254,8 @@ function releasesOf(
   variance: Float64Array,
 ): ReleaseRows[] {
   const { version } = releaseDimensions(cells);
-  const isNew = ({ was, is }: Sums) => Number(is > NEW * was);
+  const all = sumOver(cells.before, leaves) * cells.ratio;
+  const isNew = ({ was, is }: Sums) => Number(is > NEW * was && was < LEAST_MOVED * all);
   return [...leavesBy(cells.leaves.codes[version]!, leaves)]
     .map(([code, own]) => {
       return {
@@ -297,7 +271,7 @@ function releasesOf(
  * Which release a program's change comes from; undefined where the whole program changed.
  *
  * Users stay with a release or leave it. So the newest lost (or won) rows if one of the others kept all
- * of its rows, and a release that is gone lost them if all others together did. Else more is lost where
+ * of its rows. Else more is lost where
  * more users went to the newest, or everywhere alike, as of the whole program. A release that loses rows
  * from its first day on wins some as users come to it.
  *
@@ -309,106 +283,68 @@ export function guilty(
   variance: Float64Array,
 ): GuiltyRelease | undefined {
   const all = keptOf(cells, leaves, variance);
-  const releases = releasesOf(cells, leaves, variance).filter(({ text, was, is }) => {
-    // An empty version is no release.
-    return text !== "" && (is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was);
+  // An empty version is no release.
+  const some = releasesOf(cells, leaves, variance).filter(({ text }) => text !== "");
+  const releases = some.filter(({ was, is }) => {
+    return is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was;
   });
   const [newest] = releases;
-  const others = releases.filter((one) => one !== newest && one.was > LEAST_MOVED * all.was);
+  const others = releases.filter((one) => one !== newest && one.was > 0);
   if (newest === undefined || others.length === 0 || !(all.was > 0)) return undefined;
-  const steadiest = others.reduce((a, b) => (b.is / b.was > a.is / a.was ? b : a));
-  const gone = releases.filter((one) => one !== newest && one.is <= GONE * one.was);
-  const places = byPlaces(cells, leaves, newest, variance);
-  const candidates = [{ ...newest, odds: stayed(steadiest, all) + places }];
-  if (gone.length === 1 && all.is < all.was) {
-    const own = new Set(gone[0]!.leaves);
-    const others = keptOf(
+  // Users stay or leave: those releases that were left say nothing, those that kept their rows do.
+  const [level, left] = [all.is / all.was, (one: Sums) => one.is / one.was];
+  const kept = others.filter((one) => left(one) > Math.sqrt(level));
+  const steady =
+    kept.length > 0 &&
+    keptOf(
       cells,
-      leaves.filter((leaf) => !own.has(leaf)),
+      kept.flatMap((one) => one.leaves),
       variance,
     );
-    // One that stayed leaves open whether users of the one that is gone went to a newest that won some.
-    const open = newest.is > newest.was ? stayed(steadiest, all) : 0;
-    const odds = Math.max(stayed(others, all, true), open);
-    candidates.push({ ...gone[0]!, odds });
+  if (steady && stayed(steady, all) > LIKELIER) {
+    // Users may have gone to a newer one that hardly sends anything.
+    const silent = some.slice(0, some.indexOf(newest)).find(({ was, is }) => is > NEW * was);
+    return silent === undefined || all.is > all.was
+      ? { version: newest.text, leaves: newest.leaves, kind: "loses" }
+      : { version: newest.text, newer: silent.text, leaves, kind: "either" };
   }
-  const [best, next] = candidates.sort((a, b) => b.odds - a.odds);
-  const odds = best!.odds - Math.max(0, next?.odds ?? 0);
-  if (odds > LIKELIER) return { version: best!.text, leaves: best!.leaves, kind: "loses" };
-  if (all.is > all.was || newest.is < newest.was || places < -2 * LIKELIER) return undefined;
+  // Where nobody upgraded it is the program.
+  if (all.is > all.was || Math.abs(left(newest) / level - 1) < TOTAL_TOLERANCE) return undefined;
   return { version: newest.text, leaves, kind: "either" };
 }
 
 /**
- * Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left.
- *
- * @param came whether users of the program's other rows may have come: then any part up to theirs is as likely.
+ * The one release of these leaves that is gone, if what it had is enough to account for the loss. Users
+ * who upgrade never all do within a range: who sees nothing more of a release sees it shut out.
  */
-function stayed({ was, is, noise }: Kept, program: Sums, came = false): number {
-  const level = program.is / program.was;
-  const density = (left: number) => {
-    const variance = (noise * (left + left ** 2)) / was + (USUAL / 2) ** 2;
-    return UNLIKELY + Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(variance);
-  };
-  const most = came ? is / was : level;
-  const steps = Array.from({ length: 20 }, (_, at) => density(level + ((most - level) * at) / 20));
-  return Math.max(0, Math.log((20 * density(1)) / sumOver(Float64Array.from(steps))));
-}
-
-/**
- * Logarithm of how much likelier it is that the release loses rows than that its program does, by what
- * countries lost: with x as what each lost if the release keeps the part of its rows that explains the
- * whole loss, the slope of what it lost is 1 of a release and 0 of a program. Of the spread of x, the
- * part that is noise flattens the slope of a release.
- */
-function byPlaces(
+export function goneRelease(
   cells: ChangeCells,
   leaves: readonly number[],
-  release: ReleaseRows,
   variance: Float64Array,
-): number {
-  const countries = cells.leaves.codes[cells.names.indexOf("probe_cc")];
-  if (countries === undefined) return 0;
-  const isIts = marked(countries.length, [release]);
-  const partsOf = (some: readonly number[]) => {
-    const all = keptOf(cells, some, variance);
-    const its = keptOf(
-      cells,
-      some.filter((leaf) => isIts[leaf] === 1),
-      variance,
-    );
-    return { ...all, kept: all.is / all.was, had: its.was / all.was, has: its.is / all.is };
+  least = TOTAL_TOLERANCE,
+): GuiltyRelease | undefined {
+  const all = keptOf(cells, leaves, variance);
+  const gone = releasesOf(cells, leaves, variance).filter(({ text, was, is }) => {
+    const isLarge = was > LEAST_MOVED * all.was && was > LEAST_RUNS * all.noise;
+    return text !== "" && isLarge && is <= GONE * was;
+  });
+  const [own] = gone;
+  const lost = all.was - all.is;
+  if (own === undefined || gone.length > 1 || !(lost > least * all.was)) return undefined;
+  // Of a program that is gone altogether none of its releases is.
+  if (own.was < lost || all.is <= GONE * all.was) return undefined;
+  const fresh = releasesOf(cells, leaves, variance).find(({ was, is }) => is > NEW * was);
+  return { version: own.text, leaves: own.leaves, kind: "loses", gone: fresh?.text };
+}
+
+/** Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left. */
+function stayed({ was, is, noise }: Kept, program: Sums): number {
+  const level = program.is / program.was;
+  const density = (left: number) => {
+    const variance = (noise * (left + left ** 2)) / was + (PART_TOLERANCE / 2) ** 2;
+    return UNLIKELY + Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(variance);
   };
-  const { kept, had, has } = partsOf(leaves);
-  const won = kept * has - had;
-  if (!(kept < 1 && won > 0)) return 0;
-  // Rows that are missing for each that the release has.
-  const missing = (1 - kept) / won;
-  const slope = missing / (1 + missing * has);
-  const points = [...leavesBy(countries, leaves).values()]
-    .map(partsOf)
-    .filter(({ was, is }) => was > LEAST_RUNS && is > LEAST_RUNS)
-    .map(({ was, is, noise, ...own }) => {
-      const error = slope ** 2 * noise * ((has * (1 - has)) / is + (had * (1 - had)) / was);
-      return {
-        x: Math.log((1 + missing * own.had) / (1 + missing * own.has)),
-        y: Math.log(own.kept),
-        weight: 1 / (noise * (1 / was + 1 / is) + (USUAL / 2) ** 2 + error),
-        error,
-      };
-    });
-  if (points.length < LEAST_PLACES) return 0;
-  const weights = points.reduce((sum, { weight }) => sum + weight, 0);
-  const mean = (of: (point: (typeof points)[number]) => number) =>
-    points.reduce((sum, point) => sum + point.weight * of(point), 0) / weights;
-  const [x, y] = [mean((point) => point.x), mean((point) => point.y)];
-  const spread = mean((point) => (point.x - x) ** 2);
-  const unsure = 1 + Math.sqrt(2 / points.length);
-  const expected = Math.max(0, 1 - (unsure * mean(({ error }) => error)) / spread);
-  const found = mean((point) => (point.x - x) * (point.y - y)) / spread;
-  const off = weights * mean((point) => (point.y - y - found * (point.x - x)) ** 2);
-  const scale = Math.max(1, off / (points.length - 2));
-  return (expected * (2 * found - expected) * weights * spread) / (2 * scale);
+  return Math.max(0, Math.log(density(1) / density(level)));
 }
 
 /** The rows of the program of a release, in a country, network or test where these leaves are of one. */
@@ -423,28 +359,15 @@ export function siblings({ leaves: { codes }, ...cells }: ChangeCells, leaves: r
   );
 }
 
-/** Whether users of a release that lost rows may have gone to a newer one, which doesn't show them. */
-export function mayHaveMoved(
-  cells: ChangeCells,
-  leaves: readonly number[],
-  all: readonly number[],
-  variance: Float64Array,
-): boolean {
-  const [first = 0] = leaves;
-  const releases = releasesOf(cells, all, variance);
-  const own = releases.findIndex((one) => one.leaves.includes(first));
-  const won = releases.slice(0, own).reduce((sum, { was, is }) => sum + is - was, 0);
-  const has = releases.slice(0, own).reduce((sum, { is }) => sum + is, 0);
-  const lost = sumOver(cells.before, leaves) * cells.ratio - sumOver(cells.after, leaves);
-  return has > 0 && lost > 0 && won <= lost;
-}
-
 /** Users of a program who went from release to release. */
 export interface Move {
   /** Whose versions they are, where that is asked about: the software_name. */
   readonly program: string | null;
   readonly dimension: string;
+  /** Those that users left, then those they went to, each from the oldest to the newest. */
   readonly values: readonly (string | null)[];
+  /** True if most went to an older release than they had. */
+  readonly isBack: boolean;
   /** What the program's rows became, as a factor. */
   readonly kept: number;
 }
@@ -463,11 +386,18 @@ export function moves(cells: ChangeCells): Move[] {
     const lost = moved.reduce((sum, { change }) => sum + Math.max(0, -change), 0);
     const won = moved.reduce((sum, { change }) => sum + Math.max(0, change), 0);
     if (Math.min(lost, won) <= LEAST_EXCHANGED * Math.max(lost, won)) return [];
+    const order = (a: string | null, b: string | null) => compareVersions(a ?? "", b ?? "");
+    const [left, most] = [-1, 1].map((sign) =>
+      moved.reduce((a, b) => (sign * b.change > sign * a.change ? b : a)),
+    );
+    const side = (sign: number) =>
+      moved.flatMap(({ text, change }) => (change * sign > 0 ? [text] : [])).sort(order);
     return [
       {
         program: program < 0 ? null : cells.values[program]![name]!,
         dimension: cells.names[version]!,
-        values: moved.map(({ text }) => text).sort((a, b) => compareVersions(a ?? "", b ?? "")),
+        values: [...side(-1), ...side(1)],
+        isBack: order(most!.text, left!.text) < 0,
         kept: is / (was * cells.ratio),
       },
     ];

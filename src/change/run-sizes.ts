@@ -2,25 +2,27 @@ import { CONFIDENCES } from "../query/wilson.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
-import type { Part } from "./explain-flow.js";
+import type { Part, Told } from "./account.js";
 import { rateCauses } from "./rate-causes.js";
+import { elementPrice } from "./search.js";
 import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } from "./releases.js";
 import {
-  ALONG,
+  ALIKE_RATIO,
   CERTAIN,
+  FEW_RUNS,
   FLOOD,
   LEAST_CHANGE,
   LEAST_RUNS,
   LEAST_SHARE,
   RUN_SCATTER,
-  USUAL,
-  WHOLE,
+  PART_TOLERANCE,
+  TOTAL_TOLERANCE,
 } from "./thresholds.js";
 import {
-  elementText,
   number,
   partText,
   percent,
+  shortText,
   signedPercent,
   valueText,
   type CauseWhere,
@@ -77,7 +79,7 @@ export function runSizes(
     partAfter: weighed("partAfter"),
     spreadBefore: by(runsBefore, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
     spreadAfter: by(runs.after, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
-    usual: WHOLE,
+    usual: TOTAL_TOLERANCE,
     usualNoise: 1,
   };
   /** By how much rows hold more than before, on the log scale. */
@@ -109,7 +111,8 @@ export function runSizes(
     where: CauseWhere,
     leaves: readonly number[],
     { own, error }: Size,
-    text: string,
+    { share: _, ...text }: Told,
+    price = 0,
   ) => {
     for (const leaf of leaves) {
       if (columns.partAfter[leaf]! > 0) after[leaf] = columns.allAfter[leaf]! * own;
@@ -117,10 +120,14 @@ export function runSizes(
     const [before, now] = [sumOver(after, leaves), sumOver(cells.after, leaves)];
     const change = now - before;
     const part = is === was ? null : change / (is - was);
-    const all = part !== null && Math.abs(part - 1) < USUAL ? "all" : percent(part ?? 0);
-    const share = partText(part) && ` That is ${all} of the ${is < was ? "drop" : "rise"}.`;
+    const all = part !== null && Math.abs(part - 1) < PART_TOLERANCE ? "all" : percent(part ?? 0);
+    const share = partText(part) && `That is ${all} of the ${is < was ? "drop" : "rise"}.`;
     const half = NORMAL_95 * error;
-    sizes.push({ where, leaves, before, after: now, change, half, sentence: text + share });
+    const told = { ...text, details: share ? [share] : [] };
+    // The scatter of few runs is hardly known.
+    const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
+    const isGuess = (change / error) ** 2 / 2 < price * (1 + FEW_RUNS / fewest);
+    sizes.push({ where, leaves, before, after: now, change, half, told, isGuess });
   };
   for (const each of causes) {
     const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
@@ -129,22 +136,26 @@ export function runSizes(
     if (found === undefined) continue;
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
-    if (moreIn(others) / moreIn(leaves) >= ALONG) continue;
+    if (moreIn(others) / moreIn(leaves) >= ALIKE_RATIO) continue;
     const came = sumOver(cells.after, leaves);
     if (Math.abs(came - sum("allAfter", leaves) * found.own) < least) continue;
     const text = rows.isRelease
       ? releaseRuns(cells, runs, rows, found.size)
-      : runsText(found.size, `${elementText(where)} holds`);
-    add(where, leaves, found, text);
+      : runsText(found.size, `${shortText(where)} holds ${moreOrFewer(found.size)} a run`);
+    add(where, leaves, found, text, elementPrice(cuboids, each));
   }
   const rest = without(held.length, sizes);
   const whole = sizeOf(rest);
   if (whole !== undefined) {
     const { holds, held } = whole.size;
     const certain = Math.abs(holds - held) * whole.come > CERTAIN * whole.error;
-    if (certain && Math.abs(moreIn(rest)) > WHOLE && Math.abs(holds / held - 1) > WHOLE) {
+    if (
+      certain &&
+      Math.abs(moreIn(rest)) > TOTAL_TOLERANCE &&
+      Math.abs(holds / held - 1) > TOTAL_TOLERANCE
+    ) {
       const all = sizes.length === 0 ? "All runs alike" : "All other runs alike";
-      add({}, rest, whole, runsText(whole.size, `${all} hold`));
+      add({}, rest, whole, runsText(whole.size, `${all} hold ${moreOrFewer(whole.size)}`));
     }
   }
   return { sizes, after };
@@ -185,6 +196,8 @@ interface Size {
   readonly error: number;
 }
 
+const moreOrFewer = ({ holds, held }: Holds) => `${holds < held ? "fewer" : "more"} measurements`;
+
 /** Measurements a run, now and before, and the number of runs by that before. */
 interface Holds {
   readonly holds: number;
@@ -192,23 +205,27 @@ interface Holds {
   readonly grown: number;
 }
 
-/** "app 3.10.0 ends its runs early: 13 measurements a run where 3.9.1 held 31 (−59 %). Its runs came as before (+3 %)." */
+/** "app 3.10.0 holds fewer measurements a run (−59 %)"; "13 measurements a run where 3.9.1 held 31; its runs came as before (+3 %)". */
 function runsText(
   { holds, held, grown }: Holds,
   what: string,
   where = (held: string) => `${held} were to be expected`,
   whose = "",
-): string {
+): Told {
   const perRun = (n: number) => number(n >= 9.95 ? Math.round(n) : Number(n.toFixed(1)));
-  const by = `(${signedPercent(holds / held - 1)})`;
   const came = `(${signedPercent(grown - 1)}${whose})`;
-  const [its, stayed] = what.startsWith("All") ? ["Their number", "stayed"] : ["Its runs", "came"];
+  const its = what.startsWith("All") ? "their number" : "its runs";
+  const stayed = what.startsWith("All") ? "stayed" : "came";
   const runs =
-    Math.abs(grown - 1) < WHOLE
-      ? `${its} ${stayed} as before ${came}.`
-      : `${its} ${grown < 1 ? "fell" : "rose"}, too ${came}.`;
+    Math.abs(grown - 1) < TOTAL_TOLERANCE
+      ? `${its} ${stayed} as before ${came}`
+      : `${its} ${grown < 1 ? "fell" : "rose"}, too ${came}`;
   const unit = perRun(holds) === "1" ? "measurement" : "measurements";
-  return `${what} ${perRun(holds)} ${unit} a run where ${where(perRun(held))} ${by}. ${runs}`;
+  return {
+    holds: holds < held ? "fewer" : "more",
+    headline: `${what} (${signedPercent(holds / held - 1)})`,
+    evidence: `${perRun(holds)} ${unit} a run where ${where(perRun(held))}; ${runs}`,
+  };
 }
 
 /** A release against the one before it, and the runs of all its program's releases. */
@@ -217,7 +234,7 @@ function releaseRuns(
   runs: Runs,
   { where, leaves }: NamedRows,
   size: Holds,
-): string {
+): Told {
   const { names, values } = cells;
   const { version } = releaseDimensions(cells);
   const codes = cells.leaves.codes[version]!;
@@ -241,10 +258,9 @@ function releaseRuns(
   const held = previous && heldAlike(cells, runs, leaves, previous.some);
   const other = held === undefined ? "its other releases" : valueText(previous!.text);
   const own = { ...size, held: held ?? size.held, grown: sumOver(runs.after, all) / runsBefore };
-  const verb = own.holds < own.held ? "ends its runs early:" : "holds more in its runs:";
   return runsText(
     own,
-    `${name}${inPlace} ${verb}`,
+    `${name}${inPlace} holds ${moreOrFewer(own)} a run`,
     (n) => `${other} held ${n}`,
     " over all its releases",
   );

@@ -1,13 +1,19 @@
 import { leavesOf, sumsBy, takeOut, type Cuboid, type Element, type Leaves } from "./cuboids.js";
-import { MOST_CAUSES } from "./thresholds.js";
+import { MOST_CAUSES, priceOf } from "./thresholds.js";
 
 /** An element whose leaves changed together. */
 export interface Found extends Element {
   /** Its leaves that nothing found before it has. */
   readonly leaves: readonly number[];
   readonly score: number;
-  /** Whether some of its leaves are of what was found before. */
+  /** True if some of its leaves are of what was found before. */
   readonly rest: boolean;
+}
+
+/** What the logarithm of an element's likelihood ratio must exceed. */
+export function elementPrice(cuboids: readonly Cuboid[], { dimensions }: Element): number {
+  const own = cuboids.find((one) => one.dimensions.join() === dimensions.join())!;
+  return priceOf(cuboids.length, own.groups);
 }
 
 /** How elements are judged by what their leaves add up to. */

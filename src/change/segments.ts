@@ -1,4 +1,4 @@
-import { median } from "../base/statistics.js";
+import { greatest, median, smallest } from "../base/statistics.js";
 import { runningMedian, withoutCycle } from "./season.js";
 
 /**
@@ -355,5 +355,5 @@ function rampOf(
   if (best === undefined || best.squares >= step - price) return undefined;
   const near = ramps.filter(({ squares }) => squares <= best.squares + excluded);
   const begins = near.map(({ from }) => from);
-  return [best.from, best.until, Math.min(...begins), Math.max(...begins)];
+  return [best.from, best.until, smallest(begins), greatest(begins)];
 }

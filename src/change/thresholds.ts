@@ -1,16 +1,18 @@
-/** Changes up to this part are ordinary: the parts of a service wander by some percent from week to week. */
-export const USUAL = 0.05;
-/** The same of measurements a run, in which releases differ by themselves, and of the whole, whose weeks do. */
-export const WHOLE = 0.1;
+/** Relative changes up to this are ordinary: parts of a service drift by a few percent a week. */
+export const PART_TOLERANCE = 0.05;
+/** The same for measurements per run, which differ between releases, and for the total, which differs between weeks. */
+export const TOTAL_TOLERANCE = 0.1;
 /** Longer or shorter runs change the whole by at least this part: those of some network always do. */
 export const LEAST_CHANGE = 0.002;
-/** Standard errors from which a change of the whole is certain: there is one whole, but it is asked for again and again. */
+/** Standard errors beyond which the total has changed; strict, because people ask often. */
 export const CERTAIN = 4;
 /** A search gives up after so many causes; a sentence names three, a table these. */
 export const MOST_CAUSES = 80;
 export const MOST_TOLD = 20;
 /** Fewer runs don't show how many measurements one holds. */
 export const LEAST_RUNS = 20;
+/** Of so many runs the scatter is known half as well as of all: a change must be twice as unlikely. */
+export const FEW_RUNS = 60;
 /** Part of the rows that must be left to see what the rest did. */
 export const LEAST_REST = 0.2;
 
@@ -29,9 +31,9 @@ export function priceOf(combinations: number, groups: number): number {
 }
 
 /** Two groups changed alike where the lesser did by this part of what the greater did. */
-export const ALONG = 0.5;
+export const ALIKE_RATIO = 0.5;
 
-/** So many times the runs that were expected are a flood of others' runs: it is no matter of their length. */
+/** More runs than this multiple of the expected is a surge, not longer runs. */
 export const FLOOD = 4;
 /**
  * How the measurements of one run scatter, as a squared coefficient of variation, before any are seen:
@@ -39,9 +41,9 @@ export const FLOOD = 4;
  */
 export const RUN_SCATTER = { of: 0.5, leaves: 4, least: 0.2 };
 
-/** How runs scatter before any change is seen, by how many of a Poisson process one counts as, over so many rows. */
+/** Prior dispersion of runs (× Poisson), worth this many rows. */
 export const SCATTER = { of: 3, rows: 50 };
-/** Rows of the heaviest user before one is seen: a probe that runs some tests a day; and how much heavier those may be that stayed. */
+/** Assumed rows of the heaviest user (a probe that runs some tests a day); factor for heavier users not observed. */
 export const HEAVIEST = 10;
 export const UNSEEN = 2;
 /** Fewer programs and networks can't tell how users scatter. */
@@ -56,8 +58,8 @@ export const LEAST_MOVED = 0.05;
 /** A release whose rows grew by this factor is new, whatever its number. */
 export const NEW = 2;
 /** A release that has no more than this part of its rows left is gone. */
-export const GONE = 0.15;
-/** Logarithm of how much likelier it must be that a release changed than its program; twice as much for the reverse. */
+export const GONE = 0.03;
+/** Log-likelihood margin for naming a release over its program; doubled the other way. */
 export const LIKELIER = 1.5;
 /** Of what some releases lost, others must have won this part (or the reverse) for a move. */
 export const LEAST_EXCHANGED = 0.3;
@@ -66,14 +68,11 @@ export const UNLIKELY = 1e-3;
 
 // Counts.
 
-/** So many more causes may say it more simply than a change of all. */
-export const FEW_MORE = 3;
-/** Beside so many causes it is learned, in each pass, what was to be expected: others come of what was far off. */
-export const SUREST = [0, 1, 4, MOST_CAUSES];
+/** Number of causes held out when the expectation is re-estimated in each pass. */
+export const SUREST = [0, 1, MOST_CAUSES];
 /**
- * What few groups can't tell is taken from what services are like: a count of rows, which come in
- * runs of some thirty, has so many times a Poisson count's variance, one of runs less, as some users
- * start several. It counts as so many groups.
+ * Prior dispersion when there are too few groups: rows come in runs of some thirty; of runs some users
+ * start several. Worth this many groups.
  */
 export const CLUMP = { rows: 30, runs: 3 };
 export const PRIOR_GROUPS = 4;
@@ -109,3 +108,9 @@ export const MIXED = 0.5;
 export const NEARLY = 0.8;
 /** The finer value is named if it makes up more of the coarser value's growth. */
 export const ALONE = 0.9;
+
+/** Parts of the price from which a cause is named, and from which it may be one: of 100 quiet weeks two name one, and five may. */
+export const NAMED = 0.7;
+export const MAYBE = 0.3;
+/** A change from so many places, as if each had an equal part, isn't one user's. */
+export const WIDE = 3;

@@ -1,11 +1,18 @@
 import type { ChangeCells } from "./cells.js";
 import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import { releaseDimensions, upgrade } from "./releases.js";
-import { HEAVIEST, LEAST_PLACES, SCATTER, UNSEEN, USUAL, WHOLE } from "./thresholds.js";
+import {
+  HEAVIEST,
+  LEAST_PLACES,
+  SCATTER,
+  UNSEEN,
+  PART_TOLERANCE,
+  TOTAL_TOLERANCE,
+} from "./thresholds.js";
 
 /** How a count scatters as users come and go. */
 export interface Users {
-  /** Whether places show how users scatter. */
+  /** True if places show how users scatter. */
   readonly known: boolean;
   /** The variance of each row's change: their sum is that of a group's. */
   readonly variance: Float64Array;
@@ -13,6 +20,19 @@ export interface Users {
   readonly against: (leaves: readonly number[], factor?: number) => number;
   /** The least part of all rows (of both ranges) whose loss, as half of a value's rows, or by which the whole's change would be that unlikely. */
   readonly least: (unlikely: number, whole?: boolean) => number;
+}
+
+/** How many places these leaves' change comes from, as if all had an equal part of it. */
+export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
+  const { version } = releaseDimensions(cells);
+  const test = cells.names.indexOf("test_name");
+  const { parts } = grouped(
+    cells.leaves,
+    cells.names.flatMap((_, at) => (at === version || at === test ? [] : [at])),
+  );
+  const sums = [...leavesBy(parts, leaves).values()].map((own) => sumOver(moved, own));
+  const all = sums.reduce((sum, by) => sum + by, 0);
+  return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
 }
 
 /** The size of the place in which half of all rows are that large. */
@@ -63,24 +83,33 @@ export function usersOf(
       cells.names.flatMap((_, at) => (left.includes(at) ? [] : [at])),
     );
     const [n, by] = [sumsIn(parts, size, groups, out), sumsIn(parts, moved, groups, out)];
-    const squares = n.map((own, at) => Math.max(0, Math.abs(by[at]!) - (USUAL * own) / 2) ** 2);
+    const squares = n.map(
+      (own, at) => Math.max(0, Math.abs(by[at]!) - (PART_TOLERANCE * own) / 2) ** 2,
+    );
     // In large places a user is lost in what the place does by itself.
     const small = middlePlace(n);
-    const most = squares.reduce(
-      (a, square, at) => (n[at]! > 0 && n[at]! <= small ? Math.max(a, square / n[at]!) : a),
-      0,
-    );
-    const scatter = (sumOver(squares) + SCATTER.of * SCATTER.rows) / (sumOver(n) + SCATTER.rows);
-    return {
-      parts,
-      groups,
-      scatter: Math.max(1, scatter),
-      heaviest: UNSEEN * Math.max(HEAVIEST, most),
+    const heavy = Array.from(n.keys())
+      .filter((at) => n[at]! > 0 && n[at]! <= small)
+      .sort((a, b) => squares[b]! / n[b]! - squares[a]! / n[a]!);
+    const [allSquares, all] = [sumOver(squares), sumOver(n)];
+    /** By what the other places than these show. */
+    const beside = (own: ReadonlySet<number>) => {
+      let [mine, rows] = [0, 0];
+      for (const at of own) [mine, rows] = [mine + squares[at]!, rows + n[at]!];
+      const sum = allSquares - mine + SCATTER.of * SCATTER.rows;
+      const first = heavy.find((at) => !own.has(at));
+      const most = first === undefined ? 0 : squares[first]! / n[first]!;
+      return {
+        scatter: Math.max(1, sum / (all - rows + SCATTER.rows)),
+        heaviest: UNSEEN * Math.max(HEAVIEST, most),
+      };
     };
+    return { parts, groups, beside };
   };
   const [users, going] = [placesBut([version, test]), placesBut([test])];
   const known = (version >= 0 || test >= 0) && users.groups >= LEAST_PLACES;
-  const varianceOf = known ? size.map((n) => n * users.scatter) : variance;
+  const all = users.beside(new Set());
+  const varianceOf = known ? size.map((n) => n * all.scatter) : variance;
   const named = (leaves: readonly number[], at: number) => {
     const own = cells.leaves.codes[at];
     return own !== undefined && leaves.every((leaf) => own[leaf] === own[leaves[0]!]);
@@ -91,30 +120,32 @@ export function usersOf(
     against(leaves, factor = ordinary) {
       const by = factor === ordinary ? moved : changed(factor);
       const change = sumOver(by, leaves);
-      const { parts, scatter, heaviest } = named(leaves, version) ? going : users;
-      const places = [...leavesBy(parts, leaves).values()];
+      const { parts, beside } = named(leaves, version) ? going : users;
+      const own = leavesBy(parts, leaves);
+      const { scatter, heaviest } = beside(new Set(own.keys()));
+      const places = [...own.values()];
       const most = known
-        ? Math.max(...places.map((own) => Math.sign(change) * sumOver(by, own)))
+        ? places.reduce((a, own) => Math.max(a, Math.sign(change) * sumOver(by, own)), 0)
         : 0;
       const n = sumOver(size, leaves);
-      const usual = factor === 1 || named(leaves, version) ? WHOLE : USUAL;
+      const usual = factor === 1 || named(leaves, version) ? TOTAL_TOLERANCE : PART_TOLERANCE;
       const spread = known ? n * scatter : sumOver(variance, leaves);
       return exponent(Math.abs(change) - (usual * n) / 2, spread, Math.min(heaviest, most));
     },
     least(unlikely, whole = false) {
-      const all = sumOver(size);
-      const perRow = Math.max(sumOver(varianceOf), sumOver(variance)) / all;
-      let [low, high] = [0, all];
+      const rowsOfAll = sumOver(size);
+      const perRow = Math.max(sumOver(varianceOf), sumOver(variance)) / rowsOfAll;
+      let [low, high] = [0, rowsOfAll];
       for (let step = 0; step < 40; step += 1) {
         const rows = (low + high) / 2;
         // Of a part that lost half of its rows those of both ranges are three times what it lost.
-        const n = whole ? all : 3 * rows;
-        const beyond = rows - ((whole ? WHOLE : USUAL) * n) / 2;
-        const most = known ? Math.min(users.heaviest, rows) : 0;
+        const n = whole ? rowsOfAll : 3 * rows;
+        const beyond = rows - ((whole ? TOTAL_TOLERANCE : PART_TOLERANCE) * n) / 2;
+        const most = known ? Math.min(all.heaviest, rows) : 0;
         if (exponent(beyond, perRow * n, most) < unlikely) low = rows;
         else high = rows;
       }
-      return high / all;
+      return high / rowsOfAll;
     },
   };
 }

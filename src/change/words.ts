@@ -1,4 +1,5 @@
-import { cleanText, counted, lowered } from "../base/text.js";
+import { cleanText, lowered } from "../base/text.js";
+import { isVersionColumn } from "../result/origin.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 
 /** A value that a cause shares; a list where rows moved from one to another. */
@@ -48,11 +49,27 @@ export function changeText(before: number | null, after: number | null, unit: st
   return `${change < 0 ? "fell" : "rose"} by ${by}${relative}, from ${amount(before, unit)} to ${amount(after, unit)}`;
 }
 
-/** "probe_cc = IT and software_version = 3.9.0 → 3.10.0"; "all rows alike" for none. */
+/** "probe_cc IT and test_name web"; a release as "probe-cli 3.10.0 in probe_cc IT"; "all rows alike" for none. */
 export function elementText(where: CauseWhere): string {
   const entries = Object.entries(where);
   if (entries.length === 0) return "all rows alike";
-  return entries.map(([name, value]) => `${name} ${valueText(value)}`).join(" and ");
+  const version = entries.find(([name]) => isVersionColumn(name))?.[0] ?? "";
+  const program = version.replace(/version$/i, "name");
+  const list = (some: typeof entries) =>
+    some.map(([name, value]) => `${name} ${valueText(value)}`).join(" and ");
+  if (version === "" || !(program in where)) return list(entries);
+  const place = entries.filter(([name]) => name !== version && name !== program);
+  const release = `${valueText(where[program]!)} ${valueText(where[version]!)}`;
+  return place.length === 0 ? release : `${release} in ${list(place)}`;
+}
+
+/** An element for a headline: its values alone where it has more than one of them. */
+export function shortText(where: CauseWhere): string {
+  const values = Object.values(where);
+  const text = values.length < 2 ? elementText(where) : values.map(valueText).join(", ");
+  return values.length === 2 && Object.keys(where).some(isVersionColumn)
+    ? elementText(where)
+    : text;
 }
 
 /** "3.9.0 → … → 3.10.0" of a list: the first and the last of many. */
@@ -76,21 +93,24 @@ export function spoken(label: string): string {
   return `${which.charAt(0).toUpperCase()}${which.slice(1)} ${lowered(name)}`;
 }
 
+/** Own words at the beginning of a text; what begins otherwise is a name, which keeps its letters. */
+const OWN =
+  /^(all|the|apart|stored|log lines|measurements|runs|messages|no|neither|users|its|it|they|this|these|that|of|an?|in|from|as|may|i) /i;
+
+/** A text as a sentence, with a full stop. */
+export function sentenceText(text: string): string {
+  const head = OWN.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
+  return `${head}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
 /** Texts as sentences: each with a capital and a full stop. */
 export function sentences(texts: readonly string[]): string {
   return texts
-    .map(
-      (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`,
-    )
+    .map((text) => sentenceText(`${text.charAt(0).toUpperCase()}${text.slice(1)}`))
     .join(" ");
 }
 
 /** ", 80 % of the change"; nothing where it went against the change, or parts outweigh it by far. */
 export function partText(part: number | null): string {
   return part === null || part < 0.01 || part > 2 ? "" : `, ${percent(part)} of the change`;
-}
-
-/** "; and 3 further causes in the table". */
-export function furtherText(many: number, what: string): string {
-  return many > 0 ? `; and ${counted(many, `further ${what}`)} in the table` : "";
 }

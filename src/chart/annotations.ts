@@ -1,10 +1,10 @@
 import { ProbelabError } from "../base/error.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { Frame } from "./frame.js";
-import { formatInstantIso, label } from "../render/label.js";
+import { formatInstantIso, label } from "./render/label.js";
 import type { Annotation } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
-import { textWidth } from "../fonts/shipped-font.js";
+import type { VegaLiteSpec } from "./render/theme.js";
+import { textWidth } from "./fonts/shipped-font.js";
 
 const MOST_ANNOTATIONS = 40;
 const LABEL_SIZE = 11;

@@ -7,8 +7,8 @@ import {
   type ChartKind,
   type Frame,
 } from "./frame.js";
-import type { VegaLiteSpec } from "../render/theme.js";
-import { shares, stacked, stackOrder, stepEnds, stepPoints } from "./stack.js";
+import type { VegaLiteSpec } from "./render/theme.js";
+import { shares, stacked, stackOrder, stepEnds, stepPoints, withMissing } from "./stack.js";
 
 /** Areas along time or numbers, stacked where there are several series; of counts by bucket in steps. */
 export const AREA: ChartKind = {
@@ -19,7 +19,10 @@ export const AREA: ChartKind = {
   sized: true,
   categories: false,
   ends: stepEnds,
-  arrange: (drawing, { stack }) => (stack === "normalize" ? shares(drawing) : drawing),
+  arrange: (given, { stack }) => {
+    const drawing = withMissing(given);
+    return stack === "normalize" ? shares(drawing) : drawing;
+  },
   layers,
   hover: stepUnderPointer,
 };

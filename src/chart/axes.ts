@@ -1,12 +1,13 @@
+import { greatest, smallest } from "../base/statistics.js";
 import type { MeasureColumn } from "../result/origin.js";
 import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
-import { heading, label, uniqueLabels, wrap } from "../render/label.js";
+import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
 import type { Annotation, DrawOptions } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
-import { textWidth } from "../fonts/shipped-font.js";
+import type { VegaLiteSpec } from "./render/theme.js";
+import { textWidth } from "./fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 import { HOUR } from "../time/span.js";
 
@@ -64,32 +65,37 @@ export function xChannel(
   width: number,
   bars: boolean,
   measure?: MeasureColumn,
+  log = false,
 ): VegaLiteSpec {
   const { roles, xs, every } = drawing;
   if (roles.xKind === "number") {
     return {
       type: "quantitative",
-      scale: { zero: false, nice: false, padding: 0 },
+      scale: log
+        ? { type: "log", nice: false, padding: 10 }
+        : { zero: false, nice: false, padding: 0 },
       axis: {
         title: measure === undefined ? heading(roles.x) : columnTitle(measure),
         grid: false,
         // Vega takes the digits of a label from the step, which a lone number has not.
         ...(xs.length === 1 && { format: "," }),
+        ...(log && logLabels(xs.map(Number), ",~r", width / 3)),
         ...(measure?.unit === "share" && { format: "~%" }),
       },
     };
   }
   if (roles.xKind === "category") {
     const labels = [...categoryLabels(drawing).values()];
+    const upright = labels.every(
+      (text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length,
+    );
     return {
       type: "nominal",
       sort: labels,
       scale: { domain: labels, paddingInner: 0.2, paddingOuter: 0.1 },
       axis: {
         title: heading(roles.x),
-        ...(labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length)
-          ? { labelAngle: 0 }
-          : { labelAngle: -40, labelLimit: 160 }),
+        ...(upright ? { labelAngle: 0 } : { labelAngle: -40, ...shortLabels(labels, 160) }),
         domain: true,
         ticks: false,
       },
@@ -100,6 +106,13 @@ export function xChannel(
     scale: { type: "utc", nice: false, padding: 0, ...(!bars && { domain: [...domain] }) },
     axis: timeAxis(domain, timeZone, width, every),
   };
+}
+
+/** The labels of an axis of names, of at most so many pixels. */
+export function shortLabels(names: readonly string[], width: number): VegaLiteSpec {
+  const labelExpr = fittedLabel(names, fitNames(names, width, LABEL_SIZE));
+  // They are cut so that they differ: Vega is to cut none.
+  return { labelLimit: 0, ...(labelExpr !== undefined && { labelExpr }) };
 }
 
 /** A channel of bins by the places of their edges. */
@@ -136,6 +149,7 @@ export function timeAxis(
     labelAngle: 0,
     labelFlush: true,
     labelOverlap: "greedy",
+    labelSeparation: 6,
     grid: false,
     // Above the areas and bars, whose outlines would cover it.
     zindex: 1,
@@ -162,8 +176,8 @@ export function yChannel(
   { yType, yZero: zero = true, yLabel, yFormat, stack }: DrawOptions,
   height: number,
 ): VegaLiteSpec {
-  const values = drawing.points.flatMap(({ y, low, high }) =>
-    low === undefined ? [y] : [y, low, high ?? null],
+  const values = drawing.points.flatMap(({ y, low, high, top }) =>
+    low === undefined ? [y, top ?? null] : [y, low, high ?? null],
   );
   const log = yType === "log";
   return {
@@ -191,7 +205,7 @@ export function yChannel(
  */
 function logLabels(values: readonly (number | null)[], form: string, height: number): VegaLiteSpec {
   const drawn = values.filter((value) => value !== null && value > 0) as number[];
-  const powers = drawn.length > 0 ? Math.log10(Math.max(...drawn) / Math.min(...drawn)) : 0;
+  const powers = drawn.length > 0 ? Math.log10(greatest(drawn) / smallest(drawn)) : 0;
   const room = height / powers;
   if (room < 45 || room > 230) return { format: form };
   const digits = room < 130 ? [1, 2, 5] : [1, 2, 3, 5, 7];
@@ -201,21 +215,59 @@ function logLabels(values: readonly (number | null)[], form: string, height: num
   };
 }
 
-/** Pixels of the names left of horizontal bars, and the most lines of a name. */
-const NAMES_WIDTH = 280;
-const MOST_LINES = 3;
-export const NAME_LINE = 13;
+/** Pixels of the names left of horizontal bars, at most. */
+export const NAMES_WIDTH = 280;
+const NAME_LINE = 13;
 
-/** A name left of a bar on its lines; what is longer than they are is cut. */
-export function nameLines(name: string): string[] {
-  const lines = wrap([name], NAMES_WIDTH, LABEL_SIZE);
-  if (lines.length <= MOST_LINES) return lines;
-  return [...lines.slice(0, MOST_LINES - 1), `${lines[MOST_LINES - 1]} …`];
+/** A name left of a bar on its lines. */
+function nameLines(name: string, width: number): string[] {
+  return wrap([name], width, LABEL_SIZE);
 }
 
 /** Pixels of all names, at least those of a legend. */
-export function namesWidth(names: readonly string[]): number {
-  return Math.max(90, ...names.flatMap(nameLines).map((line) => textWidth(line, LABEL_SIZE)));
+export function namesWidth(names: readonly string[], most = NAMES_WIDTH, least = 90): number {
+  const lines = names.flatMap((name) => nameLines(name, most));
+  return Math.max(least, ...lines.map((line) => textWidth(line, LABEL_SIZE)));
+}
+
+/** Horizontal bars, as far as their size follows from their names and their texts; it stands in the spec's `usermeta`. */
+export interface Rows {
+  readonly names: readonly string[];
+  /** Bars beside each other for each name. */
+  readonly bars: number;
+  /** The least and the greatest value, with the pixels of the texts beyond them, and the axis' domain in the file. */
+  readonly extent?: {
+    readonly least: number;
+    readonly most: number;
+    readonly left: number;
+    readonly right: number;
+    readonly domain: readonly [number, number];
+    /** The pixels where what is in brackets has a line of its own. */
+    readonly broken: { readonly left: number; readonly right: number };
+  };
+}
+
+/** Pixels of the height of horizontal bars whose names have so much room. */
+export function rowsHeight({ names, bars }: Rows, room = NAMES_WIDTH, least = 1): number {
+  const lines = Math.max(least, ...names.map((name) => nameLines(name, room).length));
+  const place = Math.max(13 * bars + (bars > 1 ? 10 : 11), NAME_LINE * lines + 11);
+  return Math.max(60, names.length * place);
+}
+
+/** A domain with room for the texts beyond it, of a plot of so many pixels. */
+export function roomyDomain(
+  { least, most, left, right }: Omit<NonNullable<Rows["extent"]>, "domain" | "broken">,
+  width: number,
+): [number, number] {
+  const pixel = (most - least || 1) / Math.max(60, width - left - right);
+  return [least - left * pixel, most + right * pixel];
+}
+
+/** The labels of an axis of names left of bars; Vega draws the first line in the middle of the bar. */
+export function nameLabels(names: readonly string[], room = NAMES_WIDTH) {
+  const lines = Object.fromEntries(names.map((name) => [name, nameLines(name, room)]));
+  const own = `(${JSON.stringify(lines)})[datum.value]`;
+  return { labelExpr: own, labelOffset: `(1 - length(${own})) * ${NAME_LINE / 2}` };
 }
 
 /** Encodings of horizontal bars; the chart title names the categories. */
@@ -228,12 +280,10 @@ export function horizontalChannels(
 ): { x: VegaLiteSpec; y: VegaLiteSpec } {
   const { title: measured, labelExpr } = y.axis as VegaLiteSpec;
   const plain = { domain: false, ticks: false };
-  const lines = Object.fromEntries(names.map((name) => [name, nameLines(name)]));
-  const own = `(${JSON.stringify(lines)})[datum.value]`;
-  // Vega draws the first line in the middle of the bar.
-  const several = Object.values(lines).some(({ length }) => length > 1) && {
-    labelExpr: own,
-    labelOffset: { expr: `(1 - length(${own})) * ${NAME_LINE / 2}` },
+  const labels = nameLabels(names);
+  const several = names.some((name) => nameLines(name, NAMES_WIDTH).length > 1) && {
+    labelExpr: labels.labelExpr,
+    labelOffset: { expr: labels.labelOffset },
   };
   return {
     x: {
@@ -257,9 +307,27 @@ export function valueLabel(
   format: string | undefined,
 ): string {
   if (format !== undefined) return `format(datum.value, ${JSON.stringify(format)})`;
-  if (unit === "share") return 'format(100 * datum.value, "~r") + " %"';
-  const largest = values.reduce<number>((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
-  return `format(datum.value, "${largest < 10_000 ? ",~r" : "~s"}")`;
+  const share = unit === "share";
+  const [number, sign] = share ? ["100 * datum.value", ' + " %"'] : ["datum.value", ""];
+  const drawn = values.filter((value): value is number => value !== null && Number.isFinite(value));
+  const [least, most] = drawn.reduce(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Infinity, -Infinity],
+  );
+  const largest = Math.max(0, most, -least);
+  const spread = most > least ? most - least : largest;
+  // As many digits as the step of the ticks needs: a billion and four more isn't "1G" at each tick.
+  const digits = spread > 0 ? Math.ceil(Math.log10((10 * largest) / spread)) : 1;
+  const decimals = Math.ceil(-Math.log10(((share ? 100 : 1) * spread) / 10));
+  const form =
+    digits > 5
+      ? `,.${Math.min(20, Math.max(0, decimals))}~f`
+      : largest < 10_000 || share
+        ? share
+          ? "~r"
+          : ",~r"
+        : `.${Math.max(3, digits + 1)}~s`;
+  return `format(${number}, "${form}")${sign}`;
 }
 
 /** The name of the vertical axis: `Run duration, median (s)`, `Measurements per week`. */

@@ -1,16 +1,15 @@
 import { ProbelabError } from "../base/error.js";
 import { textOf } from "../base/text.js";
-import { textWidth } from "../fonts/shipped-font.js";
-import { categoryLabels, NAME_LINE, nameLines } from "./axes.js";
-import type { Drawing, Point } from "./draw-rows.js";
+import { textWidth } from "./fonts/shipped-font.js";
+import { categoryLabels, roomyDomain, rowsHeight, type Rows } from "./axes.js";
+import { NONE, type Drawing, type Point } from "./draw-rows.js";
 import { bucketRow, intervalLayer, type ChartKind, type Frame } from "./frame.js";
 import type { DrawOptions } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import type { VegaLiteSpec } from "./render/theme.js";
+import { withoutRest } from "./rest.js";
+import { MOST_CATEGORIES } from "./roles.js";
 import { bucketEnds, shares, stacked, stackOrder } from "./stack.js";
 
-const MOST_CATEGORIES = 60;
-/** How many times as long as the longest other bar that of the rest may be. */
-const MOST_REST = 3;
 /** Pixels of a category's widest place, and of its name's letters. */
 const PLACE = 90;
 const NAME_SIZE = 11;
@@ -26,34 +25,24 @@ export const BAR: ChartKind = {
   ends: (drawing, timeZone) => bucketEnds(drawing, timeZone),
   order: inOrder,
   arrange: (given, options) => {
-    const drawing = withoutRest(given, options);
+    const drawing = withoutRestBar(given, options);
     const sorted = { ...drawing, xs: inOrder(drawing, options) };
     return options.stack === "normalize" ? shares(sorted) : sorted;
   },
   size: (drawing, options) =>
     isHorizontal(drawing, options) ? horizontalSize(drawing, options) : {},
   horizontal: isHorizontal,
+  rows: ({ drawing, options, width, horizontal }) =>
+    horizontal ? rowsOf(drawing, options, width) : undefined,
   layers,
 };
 
-/** Counts without the bar of the rest, where that would make all others too short to read: a note gives it. */
-function withoutRest(drawing: Drawing, { other }: DrawOptions): Drawing {
-  const { points, xs, series, roles, restX, panel } = drawing;
-  const kept = points.filter(({ x }) => x !== restX);
-  const rest = Number(points.find(({ x }) => x === restX)?.y ?? 0);
-  const largest = kept.reduce((most, { y }) => Math.max(most, Number(y)), 0);
-  const counts = series.length === 0 && panel === undefined && roles.measure?.additive === true;
-  if (!counts || kept.length === 0 || (other ?? rest <= MOST_REST * largest)) return drawing;
-  if (restX === undefined || rest === 0) return drawing;
-  const all = kept.reduce((sum, { y }) => sum + Number(y), rest);
-  const [part, whole] = [rest, all].map((number) => number.toLocaleString("en-US"));
-  const note = `${restX}: ${part} of ${whole} (${Math.round((100 * rest) / all)} %), not drawn.`;
-  return {
-    ...drawing,
-    points: kept,
-    xs: xs.filter((x) => x !== restX),
-    sentences: [note, ...drawing.sentences],
-  };
+/** Counts without the bar of the rest, where that would make all others too short to read. */
+function withoutRestBar(drawing: Drawing, options: DrawOptions): Drawing {
+  const { series, panel, restX, xs } = drawing;
+  if (series.length > 0 || panel !== undefined) return drawing;
+  const kept = withoutRest(drawing, options, [[restX, ({ x }) => x === restX]]);
+  return kept === drawing ? drawing : { ...kept, xs: xs.filter((x) => x !== restX) };
 }
 
 /** Whether bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
@@ -70,10 +59,16 @@ function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
 
 /** Size of horizontal bars in pixels: room for each and its name, and between the categories. */
 function horizontalSize(drawing: Drawing, options: DrawOptions) {
+  return { width: 560, height: rowsHeight(rowsOf(drawing, options)) };
+}
+
+/** The names of horizontal bars, and what stands at their ends. */
+function rowsOf(drawing: Drawing, options: DrawOptions, width?: number): Rows {
   const bars = isBeside(drawing, options) ? drawing.series.length : 1;
-  const lines = [...categoryLabels(drawing).values()].map((name) => nameLines(name).length);
-  const place = Math.max(13 * bars + (bars > 1 ? 10 : 11), NAME_LINE * Math.max(1, ...lines) + 11);
-  return { width: 560, height: Math.max(60, drawing.xs.length * place) };
+  const rows = { names: [...categoryLabels(drawing).values()], bars };
+  if (options.text === undefined || width === undefined) return rows;
+  const extent = textExtent(drawing, options.text);
+  return { ...rows, extent: { ...extent, domain: roomyDomain(extent, width) } };
 }
 
 /** Whether several series stand beside each other: what can't be added up does. */
@@ -128,7 +123,7 @@ function check({ drawing, options }: Frame, beside: boolean): void {
 }
 
 function layers(given: Frame): VegaLiteSpec[] {
-  const frame = given.options.text === undefined ? given : withRoom(given, given.options.text);
+  const frame = given.options.text === undefined ? given : padForLabels(given, given.options.text);
   const { ends, fields, theme, width, x, y, color, tooltip, options, horizontal } = frame;
   const { roles, series, xs, incomplete, restX, ends: extents } = frame.drawing;
   const several = series.length > 1;
@@ -138,11 +133,14 @@ function layers(given: Frame): VegaLiteSpec[] {
   const drawing = beside ? frame.drawing : stacked(frame.drawing);
   const { rank, order } = stackOrder(drawing);
   const rest = series.length === 0 ? restX : undefined;
+  // Rows without a partner, of a join say, belong to no category either.
+  const isGrey = ({ x: at }: Point): boolean =>
+    series.length === 0 && isCategory && (at === rest || at === NONE);
   const row = (point: Point): VegaLiteSpec => ({
     ...bucketRow(point, frame),
     ...rank(point),
     ...(incomplete.has(point.x) && { incomplete: true }),
-    ...(point.x === rest && { other: true }),
+    ...(isGrey(point) && { other: true }),
   });
   const drawn = drawing.points.filter((point) => point.y !== null);
   const fell = !several && drawn.some((point) => Number(point.y) < 0);
@@ -152,7 +150,7 @@ function layers(given: Frame): VegaLiteSpec[] {
       test: `datum[${JSON.stringify(fields.x)}] === ${JSON.stringify(name)}`,
       value,
     })),
-    ...(rest === undefined ? [] : [{ test: "datum.other", value: theme.neutral }]),
+    ...(drawn.some(isGrey) ? [{ test: "datum.other", value: theme.neutral }] : []),
     ...(fell ? [{ test: `datum.${fields.y} < 0`, value: theme.series[5] }] : []),
   ];
   const condition = tones.length > 0 && { condition: tones.length === 1 ? tones[0] : tones };
@@ -184,7 +182,7 @@ function layers(given: Frame): VegaLiteSpec[] {
       ? []
       : intervalLayer(frame, drawn, row, { ...middle, color: { value: theme.text } });
   const texts = options.text === undefined ? [] : [endTexts(frame, options.text, row, place)];
-  return [bars, ...strokes, ...texts].map((layer) => (horizontal ? turned(layer) : layer));
+  return [bars, ...strokes, ...texts].map((layer) => (horizontal ? flipAxes(layer) : layer));
 }
 
 /** Where the text of a bar stands: at its end, or at that of its interval. */
@@ -209,30 +207,40 @@ function endTexts(
       color: theme.text,
       align: { expr: `${left} ? "right" : "left"` },
       dx: { expr: `${left} ? -6 : 6` },
+      text: { expr: `datum._${text}` },
     },
-    encoding: { ...place, y: { ...y, field: "end" }, text: { field: `_${text}` }, tooltip },
+    encoding: { ...place, y: { ...y, field: "end" }, tooltip },
+  };
+}
+
+/** The least and the greatest value of bars with texts at their ends, and the pixels of these beyond them. */
+function textExtent({ points }: Drawing, text: string) {
+  const ends = points.map(farEnd);
+  const reached = points.flatMap(({ y, low, high }) => [Number(y), low ?? 0, high ?? 0]);
+  const room = (negative: boolean, between: RegExp): number =>
+    points
+      .filter((_, at) => ends[at]! < 0 === negative)
+      .flatMap(({ beside }) => textOf(beside?.[`_${text}`] ?? "").split(between))
+      .map((line) => textWidth(line, NAME_SIZE) + 14)
+      .reduce((a, b) => Math.max(a, b), 10);
+  const sides = (between: RegExp) => ({ left: room(true, between), right: room(false, between) });
+  return {
+    least: Math.min(0, ...reached),
+    most: Math.max(0, ...reached),
+    ...sides(/$/),
+    broken: sides(/ (?=\()/),
   };
 }
 
 /** A frame whose axis leaves room for the texts at the ends of bars. */
-function withRoom(frame: Frame, text: string): Frame {
+function padForLabels(frame: Frame, text: string): Frame {
   const { drawing, width, y } = frame;
-  const ends = drawing.points.map(farEnd);
-  const reached = drawing.points.flatMap(({ y, low, high }) => [Number(y), low ?? 0, high ?? 0]);
-  const [least, most] = [Math.min(0, ...reached), Math.max(0, ...reached)];
-  const room = (negative: boolean): number =>
-    drawing.points
-      .filter((_, at) => ends[at]! < 0 === negative)
-      .map(({ beside }) => textWidth(textOf(beside?.[`_${text}`] ?? ""), NAME_SIZE) + 14)
-      .reduce((a, b) => Math.max(a, b), 10);
-  const [left, right] = [room(true), room(false)];
-  const pixel = (most - least || 1) / Math.max(60, width - left - right);
-  const domain = [least - left * pixel, most + right * pixel];
+  const domain = roomyDomain(textExtent(drawing, text), width);
   return { ...frame, y: { ...y, scale: { ...(y.scale as object), domain, nice: false } } };
 }
 
 /** A layer with its horizontal channels upright and its upright ones horizontal. */
-function turned(layer: VegaLiteSpec): VegaLiteSpec {
+function flipAxes(layer: VegaLiteSpec): VegaLiteSpec {
   const mark = layer.mark as VegaLiteSpec;
   const encoding = Object.entries(layer.encoding as VegaLiteSpec).map(([name, channel]) => [
     name.replace(/^[xy](?=2?$|Offset$)/, (axis) => (axis === "x" ? "y" : "x")),

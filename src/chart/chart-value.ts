@@ -2,13 +2,13 @@ import { redactTexts } from "../base/redact.js";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { compiledForScreen, fluidSpec, needsVega } from "../render/fluid.js";
+import { compiledForScreen, fluidSpec, needsVega } from "./render/fluid.js";
 import type { Recipe } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
-import { chartPage } from "../render/page/figures.js";
-import { pngPicture, pngSize } from "../render/png.js";
-import { layOut, svgWidth, titleText } from "../render/svg.js";
-import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
+import type { VegaLiteSpec } from "./render/theme.js";
+import { chartPage } from "./render/page/figures.js";
+import { pngPicture, pngSize } from "./render/png.js";
+import { layOut, svgWidth, titleText } from "./render/svg.js";
+import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 
 /** Pixels per CSS pixel. */
 const SCALE = 2;
@@ -105,21 +105,23 @@ export class Chart {
    * The file is written whole or not at all; folders are made.
    *
    * @param target a path, or a file: URL.
+   * @param options `bom: true` begins a CSV with a byte order mark, for Excel.
    * @returns the absolute path.
    * @throws ProbelabError for another extension, or where the path can't be written.
    * @example
    * await chart.line(durations, { y: "q50" }).save("out/run-durations.svg");
    */
-  save(target: string | URL): Promise<string> {
+  save(target: string | URL, options: SaveOptions = {}): Promise<string> {
     const { probelab: origin = null } = (this.spec.usermeta ?? {}) as { probelab?: unknown };
-    return saveAs("chart", target, {
+    const formats = {
       ".svg": () => this.svg(),
       ".png": () => this.png(),
       ".html": () => this.html(),
       ".json": () => `${JSON.stringify(this.spec, null, 1)}\n`,
       ".csv": () => csv(this.data.names, this.data.rows),
       ".parquet": () => titledParquet(this.data, origin, titleText(this.spec.title)),
-    });
+    };
+    return saveAs("chart", target, formats, options);
   }
 
   /**

@@ -6,7 +6,7 @@ import type { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
 import { AREA } from "./area.js";
 import { BAR } from "./bar.js";
-import { changeChart, drawChange } from "./change/change.js";
+import { changeChart, drawChange } from "./finding/change.js";
 import type { Chart } from "./chart-value.js";
 import { exploreChart } from "./explore/explore.js";
 import { HEATMAP } from "./heatmap.js";
@@ -14,6 +14,7 @@ import { histogramChart } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
   checkChartOptions,
+  GUESSES,
   type Annotation,
   type AreaOptions,
   type BarOptions,
@@ -26,7 +27,7 @@ import {
   type LineOptions,
   type Recipe,
 } from "./options.js";
-import type { ThemeName, VegaLiteSpec } from "../render/theme.js";
+import type { ThemeName, VegaLiteSpec } from "./render/theme.js";
 import { setTheme } from "./series.js";
 import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
@@ -189,14 +190,6 @@ export const chart = {
   },
 };
 
-/** What other libraries and other words call these charts. */
-const GUESSES: readonly (readonly [guesses: string, name: string])[] = [
-  ["points scatter circle", "dot"],
-  ["hist", "histogram"],
-  ["columns", "bar"],
-  ["rect", "heatmap"],
-  ["mark", "annotation"],
-];
 for (const [guesses, name] of GUESSES) {
   for (const guess of guesses.split(" ")) {
     const get = () => {

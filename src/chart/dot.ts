@@ -1,6 +1,6 @@
 import type { Point } from "./draw-rows.js";
 import { intervalLayer, specRow, type ChartKind, type Frame } from "./frame.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import type { VegaLiteSpec } from "./render/theme.js";
 
 /** Pixels between the dots of two series at one time. */
 const APART = 5;

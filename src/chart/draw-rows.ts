@@ -1,15 +1,15 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { counted, grouped, lowered, textOf } from "../base/text.js";
-import { reduceLineChart } from "../downsample/reduce-line-chart.js";
+import { reduceLineChart } from "./reduce-line-chart.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import { rowKeys, rowsByKey } from "../result/arquero-table.js";
 import type { Bucket } from "../time/bucket.js";
-import { formatInstantIso, label } from "../render/label.js";
+import { formatInstantIso, label } from "./render/label.js";
 import { takes, type DrawOptions } from "./options.js";
-import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
+import { chartRoles, checkColumn, list, MOST_CATEGORIES, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
 import { coarserBuckets, commonStart, workTable } from "./work-table.js";
 
@@ -19,6 +19,8 @@ export interface Point {
   readonly x: number | string;
   /** null is a gap. */
   readonly y: number | null;
+  /** y where a number can't hold all of its digits. */
+  readonly exact?: bigint;
   /** Index into the series. */
   readonly series: number;
   /** Index into the panels. */
@@ -28,6 +30,8 @@ export interface Point {
   /** The ends of its band or interval, where both are known. */
   readonly low?: number;
   readonly high?: number;
+  /** In a drawing with bands, the highest value of the slice that it stands for; y is the lowest. */
+  readonly top?: number;
   /** Values of other columns, by field. */
   readonly beside?: Readonly<Record<string, Value>>;
 }
@@ -46,12 +50,16 @@ export interface Drawing {
   readonly every?: Bucket;
   /** Those of `xs` that the range covers only in part. */
   readonly incomplete: ReadonlySet<number | string>;
+  /** Those of them at the edges that aren't drawn. */
+  readonly edges?: readonly (number | string)[];
   /** The category that holds all values beyond the top ones. */
   readonly restX?: string;
   /** True where the categories are a question's groups, which have no order of their own. */
   readonly unordered?: boolean;
   /** Columns of the ends of a band or of intervals, where there are any. */
   readonly ends?: readonly [string, string];
+  /** The series in the order in which thinned lines are drawn over each other. */
+  readonly painted?: readonly number[];
   /** The panels of all points, where there are several. */
   readonly panels?: readonly Series[];
   /** The value of its panel, of the points of one. */
@@ -60,6 +68,8 @@ export interface Drawing {
   readonly sentences: readonly string[];
 }
 
+/** The category of rows without one. */
+export const NONE = "(none)";
 /** More panels can't be taken in. */
 export const MOST_PANELS = 12;
 const MOST_LINES = MOST_SERIES * MOST_PANELS;
@@ -80,10 +90,17 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     name === undefined ? [] : work.result.column(name);
   const lines = rowsByKey(values(work.lines).map(valueKey));
   const most = MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1);
-  const line = { x: roles.x, y: roles.y, series: work.lines, yType: options.yType };
-  const reduced =
+  const line = {
+    ...{ x: roles.x, y: roles.y, series: work.lines, timed: roles.xKind === "time" },
+    yType: options.yType,
+  };
+  const plot = {
+    ...{ width: options.width ?? 1000, height: options.height ?? 300 },
+    ...{ zero: options.yZero !== false, apart: roles.facet !== undefined },
+  };
+  const reduced: ReturnType<typeof reduceLineChart> =
     kind.name === "line"
-      ? reduceLineChart(work.result, { ...line, width: options.width ?? 1000 }, most)
+      ? reduceLineChart(work.result, { ...line, ...plot }, most)
       : coarserBuckets(work, roles, kind, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
@@ -116,6 +133,10 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     if (x === undefined) left.placeless++;
     if (x === undefined) return [];
     const y = toNumber(ys[row]);
+    if (options.xType === "log" && Number(x) <= 0) {
+      left.low++;
+      return [];
+    }
     const below = options.yType === "log" && y <= 0;
     if (y === Infinity || y === -Infinity) left.infinite++;
     if (below) left.low++;
@@ -124,9 +145,11 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
       {
         x,
         y: Number.isFinite(y) && !below ? y : null,
+        ...(typeof ys[row] === "bigint" && !Number.isSafeInteger(y) && { exact: ys[row] }),
         series: index.get(valueKey(keys[row])) ?? 0,
         ...(panels.length > 0 && { panel: panelAt.get(valueKey(facets[rowOf[row]!]))! }),
         ...extent(lows[row], highs[row], options.yType),
+        ...(reduced.tops && Number.isFinite(y) && { top: reduced.tops[row] ?? y }),
         ...(others.length > 0 && { beside: Object.fromEntries(others) }),
       },
     ];
@@ -135,7 +158,9 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
   const isCategory = roles.xKind === "category";
   if (!isCategory) points.sort((a, b) => Number(a.x) - Number(b.x));
   const places = isCategory
-    ? chartSeries(xs, along).map(({ value }) => String(place(value, "category")))
+    ? withBetween(chartSeries(xs, along).map(({ value }) => value)).map((value) =>
+        place(value, "category")!,
+      )
     : points.map(({ x }) => x);
   const time = roles.x === columns.time?.name ? columns.time : undefined;
   const leftOut = (rows: number, one: string, which: string): string[] =>
@@ -147,15 +172,22 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     ...(work.series !== undefined && { seriesName: work.series }),
     ...(panels.length > 0 && { panels }),
     xs: [...new Set(places)],
+    ...(kind.name === "line" &&
+      reduced.sentences.length > 0 && {
+        painted: [
+          ...new Set([...lines.values()].map(([row]) => index.get(valueKey(all[row!])) ?? 0)),
+        ],
+      }),
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),
     ...(ends && { ends: ends.columns }),
-    unordered: isUnordered(columns, roles.x),
+    unordered: along?.ordered !== true && !isVersionColumn(roles.x),
     incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
       ...shared,
       ...reduced.sentences,
+      ...(reduced.gaps ?? []),
       ...(ends ? [endsSentence(columns, ends)] : []),
       ...leftOut(left.infinite, "infinite value", ""),
       ...leftOut(left.low, "value", " of zero or below"),
@@ -204,9 +236,14 @@ function endsSentence({ measures }: ResultColumns, { columns, option }: Ends): s
   return `${option === "band" ? "Shaded" : "Lines"}: ${from}${to}.`;
 }
 
-function isUnordered({ dimensions }: ResultColumns, name: string): boolean {
-  const known = dimensions.find((each) => each.name === name);
-  return known !== undefined && known.ordered !== true && !isVersionColumn(name);
+/** Whole numbers in order with those between them, which have no row, where all have room. */
+function withBetween(values: readonly Value[]): readonly Value[] {
+  const [first, last] = [values[0], values.at(-1)];
+  const isRising = values.every(
+    (value, at) => Number.isInteger(value) && (at === 0 || value! > values[at - 1]!),
+  );
+  if (!isRising || Number(last) - Number(first) >= MOST_CATEGORIES) return values;
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => Number(first) + at);
 }
 
 function extent(low: Value, high: Value, yType: DrawOptions["yType"]): Partial<Point> {
@@ -220,7 +257,9 @@ function toNumber(value: Value): number {
 }
 
 function place(value: Value, kind: Roles["xKind"]): number | string | undefined {
-  if (kind === "category") return value === null || value === undefined ? "(none)" : textOf(value);
+  if (kind === "category" && typeof value !== "number") {
+    return value === null || value === undefined ? NONE : textOf(value);
+  }
   const number = toNumber(value);
   return Number.isFinite(number) ? number : undefined;
 }

@@ -3,11 +3,13 @@ import { valueKey } from "../result/json.js";
 import { Result } from "../result/result.js";
 import { drawRows, MOST_PANELS, type Drawing } from "./draw-rows.js";
 import type { ChartKind, Frame } from "./frame.js";
-import { textWidth } from "../fonts/shipped-font.js";
+import { textWidth } from "./fonts/shipped-font.js";
 import { categoryLabels } from "./axes.js";
-import { words } from "../render/label.js";
+import { GAP, PANEL_TITLE } from "./render/fluid.js";
+import { fitNames, words } from "./render/label.js";
 import type { DrawOptions } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import type { VegaLiteSpec } from "./render/theme.js";
+import { withoutRest } from "./rest.js";
 import { checkColumn } from "./roles.js";
 import { chartSeries, seriesDimension, type Series } from "./series.js";
 
@@ -35,18 +37,26 @@ export function facetDrawings(
 ): Panels {
   checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const { result, sentences } = largest(given, facet, options.y);
-  const { panels = [], ...found } = drawRows(result, kind, { ...options, facet });
+  const { panels = [], ...drawn } = drawRows(result, kind, { ...options, facet });
+  // A panel of its own scale flattens no other.
+  const rest = options.scales === "own" ? -1 : panels.findIndex(({ other }) => other);
+  const found = withoutRest(drawn, options, [[panels[rest]?.label, ({ panel }) => panel === rest]]);
   // Categories stand in one order in all panels.
   const xs = kind.order?.(found, options) ?? found.xs;
-  const each = panels.map(({ value, label }, at) => {
+  const shown = found === drawn ? panels : panels.slice(0, rest);
+  const each = shown.map(({ value, label }, at) => {
     const points = found.points.filter(({ panel }) => panel === at);
     const own = { ...found, xs, points, panel: value };
     const drawing = kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
     return { name: label, drawing };
   });
   const points = each.flatMap(({ drawing }) => drawing.points);
-  const { roles } = each[0]!.drawing;
-  return { all: { ...found, roles, xs, points }, each, sentences };
+  const { roles, edges, series } = each[0]!.drawing;
+  return {
+    all: { ...found, roles, series, xs, points, ...(edges && { edges }) },
+    each,
+    sentences,
+  };
 }
 
 /** The rows of the values with the most in them; the rest, if there is one, stays. */
@@ -112,9 +122,16 @@ export function panelsSpec(
   { columns, apart, shared }: Layout,
   above: number,
 ): VegaLiteSpec {
+  const room = Math.max(...views.map(({ view }) => view.width)) + apart - GAP;
+  const names = fitNames(
+    views.map(({ name }) => name),
+    room,
+    PANEL_TITLE,
+    700,
+  );
   return {
-    concat: views.map(({ name, view: { width, height }, layer }) => ({
-      title: { text: name, fontSize: 12, fontWeight: "bold", offset: 6 },
+    concat: views.map(({ view: { width, height }, layer }, at) => ({
+      title: { text: names[at], fontSize: PANEL_TITLE, fontWeight: "bold", offset: 6 },
       width,
       height,
       layer,
@@ -127,7 +144,7 @@ export function panelsSpec(
   };
 }
 
-/** A panel's view: titles at the edges of all panels only, labels of a shared scale left of the first only. */
+/** A panel's view: one title of x, below the last row; titles and labels of a shared y left of the first only. */
 export function panelView(
   view: Frame,
   common: Frame,
@@ -138,9 +155,11 @@ export function panelView(
   const axis = (channel: VegaLiteSpec): VegaLiteSpec => channel.axis as VegaLiteSpec;
   const { title, labelExpr, format, tickCount } = axis(shared ? common.y : view.y);
   const first = at % columns === 0;
+  // A title is wider than a narrow panel: it begins with the first of the last row and may run on below the others.
+  const titled = first && at + columns >= count ? { titleAnchor: "start" } : { title: null };
   return {
     ...view,
-    x: { ...view.x, axis: { ...axis(view.x), ...(at + columns < count && { title: null }) } },
+    x: { ...view.x, axis: { ...axis(view.x), ...titled } },
     y: {
       ...view.y,
       axis: {

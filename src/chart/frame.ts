@@ -1,3 +1,4 @@
+import { greatest } from "../base/statistics.js";
 import { rowsByKey } from "../result/arquero-table.js";
 import { zoneOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
@@ -10,14 +11,16 @@ import {
   xChannel,
   xDomain,
   yChannel,
+  type Rows,
 } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { formatInstantIso, heading, words } from "../render/label.js";
+import { fitNames, fittedLabel, formatInstantIso, heading, words } from "./render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
-import type { Theme, VegaLiteSpec } from "../render/theme.js";
+import { LEGEND_LABEL, LEGEND_SIZE, LEGEND_SYMBOL } from "./render/theme.js";
+import type { Theme, VegaLiteSpec } from "./render/theme.js";
 import type { Kind } from "./roles.js";
 import { seriesColors, seriesShapes, themeOf } from "./series.js";
-import { textWidth } from "../fonts/shipped-font.js";
+import { textWidth } from "./fonts/shipped-font.js";
 import { zoneExpression } from "./ticks.js";
 
 /** A kind of chart: its name and how it is drawn. A new kind is a file that makes one. */
@@ -44,6 +47,8 @@ export interface ChartKind extends Kind {
   notes?(this: void, drawing: Drawing, origin: Origin): string[];
   /** Whether its bars are horizontal. */
   horizontal?(this: void, drawing: Drawing, options: DrawOptions): boolean;
+  /** What screens need to draw its horizontal bars at another width. */
+  rows?(this: void, frame: Frame): Rows | undefined;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, frame: Frame): VegaLiteSpec[];
   /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
@@ -112,14 +117,12 @@ export function frame(
   const domain = xDomain(drawing, range, options.annotations ?? [], end);
   const along = columns.measures.find(({ name }) => name === roles.x);
   const labels = series.map(({ label }) => label);
-  const of = (name: string): string =>
-    columns.dimensions.find((dimension) => dimension.name === name)?.of ?? name;
-  const colors = seriesColors(series, roles.series.map(of).join(", "), theme, options.colors);
+  const colors = seriesColors(series, theme, options.colors);
   const bySeries = (look: readonly string[], legend: VegaLiteSpec): VegaLiteSpec => ({
     field: fields.series,
     type: "nominal",
     scale: { domain: labels, range: look },
-    legend: { title: seriesTitle(roles), values: labels, ...legendPlace(labels, width), ...legend },
+    legend: { title: seriesTitle(roles), ...legendLabels(labels, width), ...legend },
   });
   const when = whenExpression(drawing, fields, timeZone, domain);
   const beside = besideTexts(drawing, options, columns.measures);
@@ -127,7 +130,8 @@ export function frame(
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
     ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
-  const plain = xChannel(drawing, domain, timeZone, width, end !== undefined, along);
+  const log = options.xType === "log";
+  const plain = xChannel(drawing, domain, timeZone, width, end !== undefined, along, log);
   const placed = options.edges ? edgesChannel(plain, options.edges) : plain;
   const x = titled({ field: fields.x, ...placed }, options.xLabel);
   const y = { field: fields.y, ...yChannel(drawing, options, height) };
@@ -170,13 +174,18 @@ function categoryWidth(categories: number): number {
 // A longer legend is taller than the plot.
 const MOST_BESIDE = 12;
 
-/** Many series have their legend below the plot, in as many columns as fit. */
-function legendPlace(labels: readonly string[], width: number): VegaLiteSpec {
-  if (labels.length <= MOST_BESIDE) return {};
-  const longest = Math.max(...labels.map((text) => textWidth(text, 12)));
-  const labelLimit = Math.min(220, Math.ceil(longest));
-  const columns = Math.max(1, Math.floor(width / (labelLimit + 40)));
-  return { orient: "bottom", columns: Math.min(columns, labels.length), labelLimit };
+/** The labels of a legend; many series have it below the plot, in as many columns as fit. */
+function legendLabels(values: readonly string[], width: number): VegaLiteSpec {
+  const below = values.length > MOST_BESIDE;
+  const labels = fitNames(values, below ? width - LEGEND_SYMBOL : LEGEND_LABEL, LEGEND_SIZE);
+  const longest = greatest(labels.map((text) => textWidth(text, LEGEND_SIZE)));
+  const columns = Math.max(1, Math.floor(width / (Math.ceil(longest) + LEGEND_SYMBOL)));
+  const labelExpr = fittedLabel(values, labels);
+  return {
+    values,
+    ...(labelExpr !== undefined && { labelExpr }),
+    ...(below && { orient: "bottom", columns: Math.min(columns, values.length) }),
+  };
 }
 
 /** A row of a spec's data: times in ISO 8601, a label for the series, null for a gap. */
@@ -188,6 +197,7 @@ export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLi
     ...(fields.series !== undefined && { [fields.series]: series[point.series]?.label ?? "" }),
     [fields.y]: point.y,
     ...(point.from !== undefined && { from: formatInstantIso(point.from) }),
+    ...(point.top !== undefined && point.y !== null && { top: point.top }),
     ...(point.low !== undefined && { [fields.low]: point.low, [fields.high]: point.high ?? null }),
     ...point.beside,
   };
@@ -259,12 +269,12 @@ export function intervalLayer(
 }
 
 // Names that the specs add.
-const TAKEN = "rank middle end incomplete other time label rows when".split(" ");
+const RESERVED = "rank middle end incomplete other time label rows when top".split(" ");
 
 // Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
 // objects. A name made of letters, digits and _ stays, but for those that objects already have.
 function specFields({ roles, seriesName, ends = ["low", "high"] }: Drawing): Frame["fields"] {
-  const used = new Set(TAKEN);
+  const used = new Set(RESERVED);
   const safe = (name: string): string => {
     let field = name.replace(/\W/g, "_").slice(0, 60) || "_";
     while (used.has(field) || field in Object.prototype) field += "_";
@@ -308,6 +318,9 @@ function tooltipChannel(
       ? []
       : [{ field: fields.series, type: "nominal", title: seriesTitle(roles) }]),
     { field: fields.y, type: "quantitative", title: measureTitle(drawing), format },
+    ...(points.some(({ top }) => top !== undefined)
+      ? [{ field: "top", type: "quantitative", title: `${measureTitle(drawing)}, up to`, format }]
+      : []),
     ...(ends ?? []).map((name, at) => ({
       field: at === 0 ? fields.low : fields.high,
       type: "quantitative",

@@ -2,12 +2,16 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import { shortLabels } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { bucketRow, type ChartKind, type Frame } from "./frame.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import type { VegaLiteSpec } from "./render/theme.js";
+import { words } from "./render/label.js";
+import { withoutRest } from "./rest.js";
 import { list } from "./roles.js";
 import { bucketEnds } from "./stack.js";
+import { zoned } from "./ticks.js";
 import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
@@ -36,10 +40,14 @@ export const HEATMAP: ChartKind = {
     }),
   }),
   prepare,
-  arrange: (drawing, _, origin) => ({ ...drawing, points: allCells(drawing, origin) }),
+  arrange: (given, options, origin) => {
+    const { drawing, merged } = withoutRests(given, options);
+    return { ...drawing, points: allCells(drawing, origin, merged) };
+  },
   notes: (drawing, origin) => [
     ...(drawing.points.some(({ y }) => y === null) ? ["Dots: no value."] : []),
     ...partOfWeek(drawing, origin),
+    ...changesOfClocks(drawing, origin),
   ],
   layers,
 };
@@ -62,17 +70,43 @@ function prepare(
   return { result, options: { ...look, ...Object.fromEntries(known) } };
 }
 
+/** Without the row and the column of "other", where these would flatten all others. */
+function withoutRests(given: Drawing, options: DrawOptions) {
+  const { xs, series, restX, roles } = given;
+  const rest = series.findIndex(({ other }) => other);
+  const named = (text: string | undefined, column = "") => text && `${text} (${words(column)})`;
+  const kept = withoutRest(given, options, [
+    [named(series[rest]?.label, roles.series[0]), (point) => point.series === rest],
+    [named(restX, roles.x), ({ x }) => x === restX],
+  ]);
+  const { points } = kept;
+  const keepsRow = points.some((point) => point.series === rest);
+  const keepsColumn = points.some(({ x }) => x === restX);
+  const drawing =
+    kept === given
+      ? given
+      : {
+          ...kept,
+          series: keepsRow ? series : series.filter(({ other }) => !other),
+          xs: keepsColumn ? xs : xs.filter((x) => x !== restX),
+        };
+  return { drawing, merged: rest >= 0 || restX !== undefined };
+}
+
 /**
  * A point for each cell. One without a row is 0 where the question counts; it is unknown where the question merged groups into "other" or left some out.
  */
-function allCells({ points, xs, series, roles, restX }: Drawing, origin: Origin): Point[] {
+function allCells(
+  { points, xs, series, roles }: Drawing,
+  origin: Origin,
+  merged: boolean,
+): Point[] {
   if (series.length === 0) return [...points];
   if (xs.length * series.length > MOST_ROWS) {
     throw new ProbelabError(
       `Can't draw a heat map of ${xs.length} times ${series.length} cells, a chart takes fewer than 5,000: ask with a coarser every or a smaller top.`,
     );
   }
-  const merged = restX !== undefined || series.some(({ other }) => other);
   const whole = !merged && origin.reductions.length === 0;
   const none = whole && roles.measure?.missing === "zero" ? 0 : null;
   const at = new Map(points.map((point) => [`${point.series} ${point.x}`, point]));
@@ -94,6 +128,25 @@ function partOfWeek({ roles, series, xs }: Drawing, { range }: Origin): string[]
     : ["The range is not whole weeks: some weekdays occur once more than others."];
 }
 
+const HOUR_OF_DAY = /^([01]\d|2[0-3])$/;
+
+/** Where clocks change an hour of the day comes twice, or not at all. */
+function changesOfClocks({ roles, series, xs }: Drawing, { range }: Origin): string[] {
+  const isHours = [series.map(({ label }) => label), xs].some(
+    (names) => names.length > 1 && names.every((name) => HOUR_OF_DAY.test(String(name))),
+  );
+  if (!isHours || range === undefined || roles.measure?.additive !== true) return [];
+  const notes: string[] = [];
+  for (let at = zoned(+range.start, range.timeZone); ;) {
+    const next = at.getTimeZoneTransition("next");
+    if (next === null || next.epochMilliseconds >= +range.end) return notes;
+    const day = next.toPlainDate().toString();
+    const fewer = next.offsetNanoseconds > at.offsetNanoseconds;
+    notes.push(`Clocks change on ${day}: an hour of it ${fewer ? "is missing" : "counts twice"}.`);
+    at = next;
+  }
+}
+
 function layers(frame: Frame): VegaLiteSpec[] {
   const { drawing, ends, fields, theme, width, height, x, y, tooltip } = frame;
   const { roles, series, xs, points, incomplete } = drawing;
@@ -109,7 +162,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
     type: "nominal",
     sort: labels,
     scale: { domain: labels, ...close },
-    axis: { title: null, domain: false, ticks: false, labelLimit: 220 },
+    axis: { title: null, domain: false, ticks: false, ...shortLabels(labels, 220) },
   };
   const across = ends ? x : { ...x, scale: { ...(x.scale as VegaLiteSpec), ...close } };
   const place = { x: across, y: upright, ...(ends && { x2: { field: "end" } }) };

@@ -8,14 +8,23 @@ import { resultOf } from "./check-result.js";
 import type { ChartKind } from "./frame.js";
 import { LINE } from "./line.js";
 import { lowered } from "../base/text.js";
-import { words } from "../render/label.js";
+import { words } from "./render/label.js";
 import type { FlatOptions, HistogramChartOptions } from "./options.js";
 import { resultChart } from "./result-chart.js";
 import { chartRoles, list } from "./roles.js";
 import { addedUp, addedUpSentence } from "./work-table.js";
 
-const number = (value: number): string =>
-  value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+const number = (value: number, digits = 6): string =>
+  value.toLocaleString("en-US", { maximumSignificantDigits: digits });
+
+/** Edges with as many digits as tell them apart. */
+function edgeLabels(edges: readonly number[]): string[] {
+  for (let digits = 6; digits < 17; digits++) {
+    const labels = edges.map((edge) => number(edge, digits));
+    if (new Set(labels).size === edges.length) return labels;
+  }
+  return edges.map(String);
+}
 
 /**
  * A histogram of a Result that has bins; see `chart.histogram`. Bins are side by side, each as wide as any
@@ -133,7 +142,7 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
       x: "bin",
       y: name,
       beside,
-      edges: edges.map(number),
+      edges: edgeLabels(edges),
       title: options.title ?? (by === "" ? title : `${title}${cumulative ? " by" : " and"} ${by}`),
     },
   };

@@ -1,7 +1,8 @@
 import { ProbelabError } from "../base/error.js";
-import type { Point } from "./draw-rows.js";
+import type { Drawing, Point } from "./draw-rows.js";
 import { specRow, splitEdges, standingAlone, type ChartKind, type Frame } from "./frame.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import { withoutRestSeries } from "./rest.js";
+import type { VegaLiteSpec } from "./render/theme.js";
 
 // Up to so many points a series has a marker at each.
 const MARKED_POINTS = 60;
@@ -16,9 +17,23 @@ export const LINE: ChartKind = {
   faded: "dashed",
   sized: false,
   categories: false,
+  arrange: (drawing, options) => withoutRestSeries(withoutEdges(drawing), options),
   layers,
   hover: nearestPoint,
 };
+
+/** Counts without the incomplete buckets at the edges, to which a line would plunge; other values with them. */
+function withoutEdges(drawing: Drawing): Drawing {
+  const { incomplete, points, roles, xs } = drawing;
+  const whole = xs.filter((x) => !incomplete.has(x));
+  if (roles.measure?.additive !== true || whole.length === 0) return drawing;
+  return {
+    ...drawing,
+    xs: whole,
+    points: points.filter(({ x }) => !incomplete.has(x)),
+    edges: xs.filter((x) => incomplete.has(x)),
+  };
+}
 
 /** The lines, their markers as second cue, incomplete buckets dashed. */
 function layers(frame: Frame): VegaLiteSpec[] {
@@ -27,7 +42,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const sparse = drawing.xs.length > MARKED_POINTS;
   const encoding = { x, y, color };
   const rows = (points: readonly Point[]): VegaLiteSpec[] =>
-    points.map((point) => specRow(point, frame));
+    painted(points, frame).map((point) => specRow(point, frame));
   const line = (points: readonly Point[], dashed: boolean): VegaLiteSpec => {
     const drawn = {
       mark: {
@@ -39,6 +54,8 @@ function layers(frame: Frame): VegaLiteSpec[] {
       encoding,
     };
     const band = bandLayer(frame, dashed);
+    if (points.some(({ top }) => top !== undefined))
+      return { data: { values: rows(points) }, ...denseLine(frame) };
     return {
       data: { values: rows(points) },
       ...(band.length > 0 ? { layer: [...band, drawn] } : drawn),
@@ -59,6 +76,27 @@ function layers(frame: Frame): VegaLiteSpec[] {
     ...(marked.length > 0 ? [markers(marked, {})] : []),
     ...(hollow.length > 0 ? [markers(hollow, { filled: false, fill: theme.background })] : []),
   ];
+}
+
+/** Points by series in the order in which thinned lines are drawn over each other. */
+function painted(
+  points: readonly Point[],
+  { drawing: { painted: order } }: Frame,
+): readonly Point[] {
+  return order
+    ? points.toSorted((a, b) => order.indexOf(a.series) - order.indexOf(b.series))
+    : points;
+}
+
+/** Lines some of whose points stand for all values up to their top: areas, as thin as a line where they don't. */
+function denseLine({ x, y, color }: Frame): VegaLiteSpec {
+  return {
+    mark: { type: "area", strokeWidth: 1.5, strokeJoin: "round", fillOpacity: 1 },
+    encoding: {
+      ...{ x, y: { ...y, stack: null }, y2: { field: "top" }, color },
+      stroke: "field" in color ? { ...color, legend: null } : color,
+    },
+  };
 }
 
 /** A shaded band between the two ends of each point, drawn below its line. @throws ProbelabError for many series. */
@@ -85,7 +123,7 @@ function nearestPoint(frame: Frame, name: string): VegaLiteSpec {
   const select = { type: "point", fields: own, nearest: true, on: "mouseover", clear: "mouseout" };
   // The same rows as the line's, which a compiled chart holds once.
   return {
-    ...frame.data(drawing.points.map((point) => specRow(point, frame))),
+    ...frame.data(painted(drawing.points, frame).map((point) => specRow(point, frame))),
     layer: [
       {
         transform: [{ filter: `isValid(datum.${fields.y})` }],

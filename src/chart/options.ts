@@ -2,7 +2,7 @@ import { types } from "node:util";
 import { checkOptions, type Rule } from "../base/check-options.js";
 import type { Value } from "../result/json.js";
 import type { Result } from "../result/result.js";
-import { THEMES, type ThemeName, type VegaLiteSpec } from "../render/theme.js";
+import { THEMES, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
 
 /** A deploy, an incident: a line across a chart at a moment, or a band from there to `end`. Made by `chart.annotation`. */
 export interface Annotation {
@@ -17,6 +17,8 @@ export interface XOptions<C extends string = string> {
   readonly value?: C;
   /** Title of the axis; `""` for none. Default: the column's name, with the unit or the zone. */
   readonly label?: string;
+  /** Scale of numbers, of dots only; default linear. A log scale draws no zeros. */
+  readonly type?: "linear" | "log";
 }
 
 /** The vertical axis: `y: { value: "q50", label: "Seconds", type: "log" }`. */
@@ -73,6 +75,8 @@ export interface ChartOptions<C extends string = string> {
   readonly reference?: { readonly value: number; readonly label?: string };
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
   readonly facet?: C;
+  /** Whether "other" is drawn, as a bar, a line, cells or a panel; default: where it is at most three times the largest of the others, else a note gives it. A stack always holds it. */
+  readonly other?: boolean;
   /** Whether panels share the vertical scale (default) or each has its own. */
   readonly scales?: "shared" | "own";
 }
@@ -100,8 +104,6 @@ export interface BarOptions<C extends string = string> extends ChartOptions<C> {
    * by value for a question's groups, unless they have an order (versions, hours, weekdays, bins).
    */
   readonly sort?: "value" | "given";
-  /** Whether there is a bar of "other"; default: where it is at most three times the longest of the others, else a note gives it. */
-  readonly other?: boolean;
   /** Columns of the ends of each bar's interval; default: those that a question asks with its rate. null for none. */
   readonly interval?: readonly [string, string] | null;
 }
@@ -112,7 +114,7 @@ export type DotOptions<C extends string = string> = ChartOptions<C> & Pick<BarOp
 /** Options of `chart.heatmap`. */
 export interface HeatmapOptions<C extends string = string> extends Pick<
   ChartOptions<C>,
-  "title" | "subtitle" | "width" | "height" | "theme" | "x"
+  "title" | "subtitle" | "width" | "height" | "theme" | "x" | "other"
 > {
   /** Column along the vertical axis, at most 60 values. Default: the first dimension that isn't x. */
   readonly y?: C;
@@ -123,7 +125,10 @@ export interface HeatmapOptions<C extends string = string> extends Pick<
 }
 
 /** Options of `chart.histogram`. */
-export interface HistogramChartOptions extends Omit<ChartOptions, "x" | "y" | "annotations"> {
+export interface HistogramChartOptions extends Omit<
+  ChartOptions,
+  "x" | "y" | "annotations" | "other"
+> {
   /** The axis of the bins. */
   readonly x?: Pick<XOptions, "label">;
   /** The axis of counts or shares. */
@@ -146,6 +151,14 @@ export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "the
   readonly y?: string;
 };
 
+/** What other libraries and other words call these charts. */
+export const GUESSES: readonly (readonly [guesses: string, name: string])[] = [
+  ["points scatter circle", "dot"],
+  ["hist", "histogram"],
+  ["columns", "bar"],
+  ["rect", "heatmap"],
+  ["mark", "annotation"],
+];
 /** Kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram";
 
@@ -153,13 +166,14 @@ export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram"
 export type GivenOptions = ChartOptions &
   Pick<LineOptions, "band"> &
   Pick<HistogramChartOptions, "cumulative" | "share"> &
-  Pick<BarOptions, "stack" | "horizontal" | "sort" | "other" | "interval"> &
+  Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> &
   Pick<HeatmapOptions, "format">;
 
 /** Checked options, the axes' own beside the others; y may still be several columns. */
 export interface FlatOptions extends Omit<GivenOptions, "x" | "y"> {
   readonly x?: string;
   readonly xLabel?: string;
+  readonly xType?: "linear" | "log";
   readonly y?: string | readonly string[];
   readonly yLabel?: string;
   readonly yFormat?: string;
@@ -197,6 +211,8 @@ export type FindingRow = Readonly<Record<string, Value>>;
 export interface ChangeRecord {
   readonly kind: string;
   readonly sentence: string;
+  /** Whether the sentence stands beside the picture, not in it. */
+  readonly bare?: boolean;
   /** The finding's table, where another Result is drawn. */
   readonly rows?: readonly FindingRow[];
 }
@@ -233,6 +249,7 @@ const PICTURES = [...GRAPHS, "heatmap", "change"] as const;
 const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[] }>> = {
   x: { ...column, kinds: [...PLOTS, "heatmap"] },
   "x.label": { ...text, kinds: [...GRAPHS, "heatmap"] },
+  "x.type": { ...oneOf("linear", "log"), kinds: ["dot"] },
   y: {
     fits: (value) => isText(value) || isTexts(value),
     pass: `${column.pass}, or a list of several, ["q10", "q50"]`,
@@ -266,7 +283,7 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
   stack: { ...oneOf("sum", "normalize", false), kinds: ["area", "bar"] },
   horizontal: { ...flag, kinds: ["bar"] },
   sort: { ...oneOf("value", "given"), kinds: ["bar"] },
-  other: { ...flag, kinds: ["bar"] },
+  other: { ...flag, kinds: [...PLOTS, "heatmap"] },
   cumulative: { ...flag, kinds: ["histogram"] },
   share: { ...flag, kinds: ["histogram"] },
   facet: { ...column, kinds: GRAPHS },

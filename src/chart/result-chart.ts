@@ -3,13 +3,13 @@ import { cleanText } from "../base/text.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
-import type { Panels } from "../render/fluid.js";
-import { label, wrap } from "../render/label.js";
-import { originRecord } from "../render/origin.js";
-import type { ChartRows } from "../render/save.js";
-import { SCHEMA, themeConfig, type ThemeName, type VegaLiteSpec } from "../render/theme.js";
+import type { Panels } from "./render/fluid.js";
+import { heading, label, wrap } from "./render/label.js";
+import { originRecord } from "./render/origin.js";
+import type { ChartRows } from "./render/save.js";
+import { SCHEMA, themeConfig, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
 import { annotationLayers } from "./annotations.js";
-import { namesWidth } from "./axes.js";
+import { namesWidth, type Rows } from "./axes.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
@@ -40,7 +40,7 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions)
 }
 
 /** Title and texts of the picture of a finding. */
-export interface Said {
+export interface ChartText {
   readonly title: string;
   /** For those who can't see it. */
   readonly sentence: string;
@@ -55,7 +55,7 @@ export function drawnResult(
   result: Result,
   kind: ChartKind,
   options: DrawOptions,
-  said?: Said,
+  said?: ChartText,
 ): {
   spec: VegaLiteSpec;
   rows: ChartRows;
@@ -76,9 +76,14 @@ export function drawnResult(
     ...(kind.notes?.(drawing, origin) ?? []),
     ...(options.yZero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
+  const { x, xKind } = drawing.roles;
+  const across =
+    kind.name === "dot" && xKind === "number"
+      ? (origin.columns.measures.find(({ name }) => name === x)?.label ?? heading(x))
+      : undefined;
   const spec = wholeSpec(origin, {
     ...picture,
-    title: options.title ?? said?.title ?? titleSentence(drawing, picture.widest),
+    title: options.title ?? said?.title ?? titleSentence(drawing, picture.widest, across),
     theme: options.theme,
     subtitle: [options.subtitle ?? "", said?.first ?? "", remarks.join(" ")],
     described: (text) =>
@@ -142,13 +147,15 @@ interface Picture {
   readonly widest: number;
   /** Whether the title is aligned with the names left of the plot. */
   readonly bounds?: boolean;
+  /** Its horizontal bars. */
+  readonly bars?: Rows | undefined;
   /** Widths of its views, but for that of the title's lines. */
   readonly panels?: Omit<Panels, "lines">;
   readonly body: VegaLiteSpec;
 }
 
 /** Title, texts and theme of a picture. */
-interface Around extends Picture {
+interface SpecParts extends Picture {
   readonly title: string;
   /** Paragraphs. */
   readonly subtitle: readonly string[];
@@ -160,8 +167,8 @@ interface Around extends Picture {
 }
 
 /** A whole specification. */
-export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
-  const { widest, bounds, panels, body } = around;
+export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
+  const { widest, bounds, panels, bars, body } = around;
   const theme = themeOf(around.theme);
   const title = cleanText(around.title, 300);
   const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
@@ -172,6 +179,7 @@ export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
     usermeta: {
       probelab: originRecord(origin, around.reductions, title),
       texts: { text: [title], subtitle },
+      ...(bars && { bars }),
       ...(panels && { panels: { lines: widest, ...panels } }),
     },
     background: theme.background,
@@ -199,13 +207,14 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const drawing = kind.arrange?.(found, options, result.origin) ?? found;
   const plot = frame(result, drawing, kind, options);
   const { layers, height: above, sentences } = annotationLayers(plot, options.annotations ?? []);
-  const view = { ...plot, y: raised(plot.y, above) };
+  const view = { ...plot, y: liftTitle(plot.y, above) };
   const { width, height, horizontal, names } = view;
   const layer = viewLayers(view, kind, layers, result.origin);
   const legend = drawing.series.length > 0 ? LEGEND : 0;
   return {
     drawing,
     bounds: horizontal,
+    bars: options.height === undefined ? kind.rows?.(view) : undefined,
     body: { width, height, layer },
     views: [{ view, layers: layer.length - layers.length }],
     sentences,
@@ -244,7 +253,7 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
     views,
     sentences: [...sentences, ...new Set(notes)],
     widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
-    panels: { width: size.width, columns, apart },
+    panels: { width: size.width, columns, apart, names: views.map(({ name }) => name) },
     bounds,
     rows: {
       names: [facet, ...rowsDrawn(all, options).names],
@@ -265,7 +274,8 @@ function viewLayers(
   const { points } = view.drawing;
   const layers = points.length > 0 ? kind.layers(view) : [];
   const { x, y } = view;
-  const axes = { data: { values: [] }, mark: "point", encoding: { x, y } };
+  const encoding = view.horizontal ? { x: y, y: x } : { x, y };
+  const axes = { data: { values: [] }, mark: "point", encoding };
   return [
     ...(layers.length > 0 ? layers : [axes]),
     ...referenceLayers(view),
@@ -304,10 +314,17 @@ function rowsDrawn(
   const named = seriesName === undefined ? [] : [seriesName];
   const others = Object.keys(points[0]?.beside ?? {});
   const names = others.map((field) => field.slice(1));
+  const wide = points.some(({ exact }) => exact !== undefined);
+  const banded = points.some(({ top }) => top !== undefined);
   return {
-    names: edges ? [...names, ...named, roles.y] : [roles.x, ...named, roles.y, ...names],
+    names: edges
+      ? [...names, ...named, roles.y]
+      : [roles.x, ...named, roles.y, ...(banded ? [`${roles.y}_top`] : []), ...names],
     rows: points.map((point) => {
-      const value = [...named.map(() => series[point.series]?.value), point.y];
+      const top = banded ? [point.top ?? point.y] : [];
+      // A column of one type: all whole numbers as bigint where one of them must be.
+      const y = point.exact ?? (wide && Number.isInteger(point.y) ? BigInt(point.y!) : point.y);
+      const value = [...named.map(() => series[point.series]?.value), y, ...top];
       const beside = others.map((field) => point.beside?.[field]);
       const x = roles.xKind === "time" ? new Date(point.x) : point.x;
       return edges ? [...beside, ...value] : [x, ...value, ...beside];
@@ -316,15 +333,15 @@ function rowsDrawn(
 }
 
 /** The axis with its title above the labels of the annotations. */
-function raised(y: VegaLiteSpec, height: number): VegaLiteSpec {
+function liftTitle(y: VegaLiteSpec, height: number): VegaLiteSpec {
   if (height === 0) return y;
   const axis = y["axis"] as VegaLiteSpec;
   return { ...y, axis: { ...axis, titleY: Number(axis["titleY"]) - height } };
 }
 
-/** "No data", with the Result's first note as the reason, in the middle of the plot. */
-function noData({ theme, width }: Frame, origin: Origin): VegaLiteSpec {
-  const lines = wrap([noDataSentence(origin)], Math.min(360, width * 0.8), NO_DATA_SIZE);
+/** "No data" and why, in the middle of the plot. */
+function noData({ theme, width, drawing }: Frame, origin: Origin): VegaLiteSpec {
+  const lines = wrap([noDataSentence(origin, drawing)], Math.min(360, width * 0.8), NO_DATA_SIZE);
   return {
     data: { values: [{}] },
     mark: {

@@ -1,4 +1,6 @@
 import { ProbelabError } from "../base/error.js";
+import { isNaming } from "../result/column-words.js";
+import { valueKey } from "../result/json.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import type { DrawOptions, KindName } from "./options.js";
@@ -55,9 +57,18 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const holds = new Map(names.map((name) => [name, columnKind(result, name)]));
   const named = (...kinds: ColumnKind[]): string[] =>
     names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
+  const amounts = named("number").filter((name) => name !== wantedX || kind.categories);
+  const naming = amounts.filter(
+    (name) => isNaming(name) && name !== wantedY && !measures.some((each) => each.name === name),
+  );
+  // Numbers that name something are values like texts, as long as others are left to be drawn.
+  if (named("number").length > naming.length) for (const name of naming) holds.set(name, "text");
   const isCategory = (name = ""): boolean =>
     name !== time?.name && ["text", "empty"].includes(holds.get(name) ?? "");
-  const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? named("time")[0];
+  // Rows that aren't grouped have instants, and dimensions that are series.
+  const instants = named("time").filter((name) => !measures.some((each) => each.name === name));
+  const instant = kind.categories ? undefined : instants[0];
+  const meant = wantedX ?? time?.name ?? instant ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = color === null ? [] : color === undefined ? others : [color].flat();
   const alongMeasure = !kind.sized && measures.some(({ name }) => name === meant);
@@ -96,11 +107,12 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     const remedy = numbers.length === 0 ? CONVERT : such;
     throw refusal(`with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${remedy}`);
   }
-  const xKind = isCategory(x)
-    ? "category"
-    : x === time?.name || holds.get(x) === "time"
-      ? "time"
-      : "number";
+  const xKind =
+    isCategory(x) || (kind.categories && holds.get(x) === "number" && areFew(result, x))
+      ? "category"
+      : x === time?.name || holds.get(x) === "time"
+        ? "time"
+        : "number";
   if (xKind === "category" && !kind.categories) {
     const along = named("time", "number").filter((name) => name !== x && name !== y);
     const pass = `pass a column of times or numbers as x, ${list(along)}, or `;
@@ -158,6 +170,14 @@ export function unusedName(taken: readonly string[], wanted: string): string {
   let name = wanted;
   while (taken.includes(name)) name += "_";
   return name;
+}
+
+/** More bars or cells have no room for their names. */
+export const MOST_CATEGORIES = 60;
+
+/** Whether a bar for each value of a column has room for its name. */
+function areFew(result: Result, name: string): boolean {
+  return new Set(result.column(name).map(valueKey)).size <= MOST_CATEGORIES;
 }
 
 /** Kind of all values of a column; `text` where they are of several kinds. */

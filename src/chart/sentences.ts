@@ -1,17 +1,22 @@
-import { cleanText, counted, grouped } from "../base/text.js";
-import { textWidth } from "../fonts/shipped-font.js";
+import { cleanText, counted, grouped, lowered } from "../base/text.js";
+import { textWidth } from "./fonts/shipped-font.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { heading, label, words } from "../render/label.js";
+import { heading, label, words } from "./render/label.js";
 
-/** `Measurements per week by version`; in fewer words where these are longer than a line. */
-export function titleSentence(drawing: Drawing, width = Infinity): string {
+/**
+ * `Measurements per week by version`; in fewer words where these are longer than a line.
+ *
+ * @param across the label of the measure along x, of which each point has another.
+ */
+export function titleSentence(drawing: Drawing, width = Infinity, across?: string): string {
   const { roles, every, series } = drawing;
-  const what = roles.measure?.label ?? heading(roles.y);
+  const measured = roles.measure?.label ?? heading(roles.y);
+  const what = across === undefined ? measured : `${measured} against ${lowered(across)}`;
   const along = roles.xKind === "category" ? words(roles.x) : every;
   const perBucket = roles.measure?.additive === true && every !== undefined;
   const columns = [...(series.length > 0 ? roles.series : []), roles.facet ?? []].flat();
@@ -49,20 +54,22 @@ export function chartSentences(
 ): string[] {
   const { incomplete, points } = drawing;
   const drawn = new Set(points.map(({ x }) => x));
-  const edges = [...incomplete].filter((x) => drawn.has(x)).map(Number);
-  edges.sort((a, b) => a - b);
+  const shown = drawing.edges ?? [...incomplete].filter((x) => drawn.has(x));
+  const edges = shown.map(Number).sort((a, b) => a - b);
   const zone = zoneOf(origin);
   const dates = edges.map((x) => formatInstant(new Date(x), zone));
   const known = points.some(({ y }) => y !== null);
-  const empty = known || origin.notes.length > 0 ? [] : [noDataSentence(origin)];
-  // The query has noted incomplete buckets itself; of an empty chart the first note is in the plot.
-  const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
-    (note) => dates.length === 0 || !dates.every((date) => note.includes(date)),
+  const reason = known ? undefined : whyEmpty(origin);
+  const empty = known || reason !== undefined ? [] : [noDataSentence(origin, drawing)];
+  // The query has noted incomplete buckets itself; why a chart is empty is in the plot.
+  const notes = origin.notes.filter(
+    (note) =>
+      note !== reason && (dates.length === 0 || !dates.every((date) => note.includes(date))),
   );
   const all = [
     ...spanSentence(origin),
     ...empty,
-    ...incompleteSentence(drawing, edges, faded, zone),
+    ...incompleteSentence(drawing, edges, drawing.edges ? "not drawn" : faded, zone),
     ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
   ];
   return [...new Set(all)];
@@ -79,15 +86,27 @@ function incompleteSentence(
   if (first === undefined) return [];
   const noun = every === undefined ? "bucket" : bucketNoun(every, false);
   if (others.length > 0) return [`The first and last ${noun} are incomplete (${faded}).`];
-  const place = first === xs[0] ? "first " : first === xs.at(-1) ? "last " : "";
+  const [start, end] = [Number(xs[0]), Number(xs.at(-1))];
+  const place = first <= start ? "first " : first >= end ? "last " : "";
   const at = place === "" ? ` of ${formatInstant(new Date(first), timeZone)}` : "";
   return [`The ${xs.length === 1 ? "" : place}${noun}${at} is incomplete (${faded}).`];
 }
 
-/** Says why a chart is empty, with the Result's first note. */
-export function noDataSentence({ notes: [first], range }: Origin): string {
-  if (first !== undefined) return `No data: ${first}`;
-  return range ? "No data in this range." : "No data.";
+/** The note of an empty Result that says why; others say how it was asked. */
+function whyEmpty({ notes }: Origin): string | undefined {
+  return notes.find((note) => /\b(no|none|0 of)\b/i.test(note));
+}
+
+/** Says why a chart is empty. */
+export function noDataSentence(origin: Origin, { points, roles }: Drawing): string {
+  if (points.length > 0) {
+    const what = roles.measure?.label ?? heading(roles.y);
+    const where = points.length === 1 ? "the only row" : `all ${counted(points.length, "row")}`;
+    return `No data: ${what} is unknown in ${where}.`;
+  }
+  const reason = whyEmpty(origin);
+  if (reason !== undefined) return `No data: ${reason}`;
+  return origin.range ? "No data in this range." : "No data.";
 }
 
 const DESCRIBED = 8;

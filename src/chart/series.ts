@@ -1,9 +1,10 @@
+import { isNaming } from "../result/column-words.js";
 import { isVersionColumn, type DimensionColumn, type ResultColumns } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import { compareVersions } from "../result/version-order.js";
-import { uniqueLabels } from "../render/label.js";
-import { THEMES, type Theme, type ThemeName } from "../render/theme.js";
+import { uniqueLabels } from "./render/label.js";
+import { THEMES, type Theme, type ThemeName } from "./render/theme.js";
 
 /** One series of a chart, in the legend's order. */
 export interface Series {
@@ -14,7 +15,9 @@ export interface Series {
   readonly other: boolean;
 }
 
-type Order = Pick<DimensionColumn, "order" | "other" | "of">;
+interface Order extends Pick<DimensionColumn, "other" | "of" | "ordered"> {
+  readonly order: readonly Value[];
+}
 
 /** Beyond this many, series can't be told apart and a legend can't be read. */
 export const MOST_SERIES = 24;
@@ -47,16 +50,21 @@ export function chartSeries(
   }));
 }
 
-/** The dimension of a column of series; of a column that the origin doesn't know, versions have an order. */
+/** The dimension of a column of series; of a column that the origin doesn't know, versions and amounts have an order. */
 export function seriesDimension(
   { dimensions }: ResultColumns,
   name: string | undefined,
   values: readonly Value[],
 ): Order | undefined {
   const known = dimensions.find((each) => each.name === name);
-  if (known || name === undefined || !isVersionColumn(name)) return known;
-  const texts = values.filter((value) => typeof value === "string");
-  return { order: [...new Set(texts)].sort(compareVersions) };
+  if (known || name === undefined) return known;
+  const present = [...new Set(values.filter((value) => value !== null && value !== undefined))];
+  if (isVersionColumn(name)) {
+    const texts = present.filter((value) => typeof value === "string");
+    return { order: texts.sort(compareVersions) };
+  }
+  if (isNaming(name) || !present.every((value) => typeof value === "number")) return undefined;
+  return { order: present.sort((a, b) => a - b), ordered: true };
 }
 
 /** A shape for each series, the second cue beside its color. */
@@ -64,14 +72,8 @@ export function seriesShapes(series: readonly Series[]): string[] {
   return series.map((_, index) => SHAPES[index % SHAPES.length] ?? "circle");
 }
 
-/**
- * What all charts of a notebook share: their theme, and the place of each value in the palette. The first
- * chart that draws a value of a column gives it the column's next place, and it keeps that in every
- * chart made later. (A hash of the value needs no memory, but of seven values in 24 colours two would
- * collide in six notebooks of ten, and one of them would change its colour from chart to chart.) A
- * chart's recipe holds the colours that it was drawn in, so that a postmortem draws it alike anywhere.
- */
-const look = { theme: "light" as ThemeName, places: new Map<string, Map<Value, number>>() };
+/** The theme of charts of a notebook that say none. */
+const look = { theme: "light" as ThemeName };
 
 /** Sets the theme of charts that say none. */
 export function setTheme(theme: ThemeName): void {
@@ -83,38 +85,59 @@ export function usualTheme(): ThemeName {
   return look.theme;
 }
 
-/** As in a new notebook: light, and no value has a colour. */
-export function forgetLook(): void {
-  look.theme = "light";
-  look.places.clear();
-}
+/** The first colours of a palette are told apart best; after them come black, whose faded areas look like "other", and the rest. */
+const BEST = 7;
 
 /**
- * A colour for each series: the one given for its label, neutral grey for "other", else that of its value's
- * place. Beyond the palette's 24 places colours come again, in one chart never twice.
- *
- * @param column whose values the series are.
+ * A colour for each series: the one given for its label, grey for "other" and for no value, else one that
+ * follows from its value, so that a value has the same colour in charts made in any order, unless another
+ * one in the chart has taken it. In one chart no colour comes twice before all have come.
  */
 export function seriesColors(
   series: readonly Series[],
-  column: string,
   theme: Theme,
   given: Readonly<Record<string, string>> = {},
 ): string[] {
-  const places = look.places.get(column) ?? new Map<Value, number>();
-  look.places.set(column, places);
-  const taken = new Set<string>();
-  return series.map(({ value, label, other }) => {
-    if (Object.hasOwn(given, label)) return given[label]!;
-    if (other) return theme.neutral;
-    const key = valueKey(value);
-    let place = places.get(key) ?? places.size;
-    places.set(key, place);
-    const color = (): string => theme.series[place % theme.series.length]!;
-    while (taken.has(color()) && taken.size < theme.series.length) place++;
-    taken.add(color());
-    return color();
+  const isGiven = ({ label }: Series): boolean => Object.hasOwn(given, label);
+  const colors = series.map((each) =>
+    isGiven(each) ? given[each.label]! : each.other ? theme.neutral : theme.muted,
+  );
+  const taken = new Set(colors);
+  const free = series.flatMap((each, at) =>
+    isGiven(each) || each.other || each.value === null
+      ? []
+      : [{ at, key: String(valueKey(each.value)) }],
+  );
+  const { series: palette } = theme;
+  const [best, others] = [palette.slice(0, BEST), palette.slice(BEST)];
+  const from = <T>(list: readonly T[], place: number): T[] => {
+    const start = place % list.length;
+    return [...list.slice(start), ...list.slice(0, start)];
+  };
+  // Where two values want one colour it is the first one's by name, whatever their order in the chart.
+  free.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const displaced = free.filter(({ at, key }) => {
+    const wanted = from(best, hash(key))[0]!;
+    if (taken.has(wanted)) return true;
+    colors[at] = wanted;
+    taken.add(wanted);
+    return false;
   });
+  for (const { at, key } of displaced) {
+    const groups = free.length <= BEST ? [best, others] : [others, best];
+    const choice = groups.flatMap((group) => from(group, hash(key)));
+    colors[at] = choice.find((color) => !taken.has(color)) ?? choice[0]!;
+    taken.add(colors[at]);
+  }
+  return colors;
+}
+
+/** FNV-1a, of 32 bits. */
+function hash(text: string): number {
+  let sum = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  // The lowest bits of similar texts are similar.
+  return (sum ^ (sum >>> 15)) >>> 0;
 }
 
 /** The theme by its name. */

@@ -1,10 +1,12 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { lowered } from "../base/text.js";
-import { words } from "../render/label.js";
+import { smallest } from "../base/statistics.js";
+import { words } from "./render/label.js";
 import { buckets, BUCKETS } from "../time/bucket.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { pointsBySeries } from "./frame.js";
+import { gapSentence, LONG_STEP, usualStep } from "./reduce-line-chart.js";
 
 /** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
 export function stacked(drawing: Drawing): Drawing {
@@ -29,6 +31,42 @@ export function stacked(drawing: Drawing): Drawing {
   const negative = filled.find(({ y }) => Number(y) < 0);
   if (negative) throw refusal(`it holds negative values such as ${negative.y}`);
   return { ...drawing, points: filled };
+}
+
+/**
+ * Areas along times whose buckets nobody knows, with the steps that have no row: a gap of one area, zero in a
+ * stack. @throws ProbelabError for series at times of their own, of which nobody knows what is between.
+ */
+export function withMissing(drawing: Drawing): Drawing {
+  const { roles, series, points, xs, every, sentences } = drawing;
+  if (every !== undefined || roles.xKind !== "time") return drawing;
+  const several = series.length > 1;
+  const times = xs.map(Number);
+  const step = usualStep(times);
+  const lacks = several && points.length < xs.length * series.length;
+  if (lacks && step === undefined && roles.measure === undefined) {
+    throw new ProbelabError(
+      `Can't stack ${JSON.stringify(roles.y)}: not every series has a row at each ${JSON.stringify(roles.x)}, and what is missing is not zero; group them by time, or draw it with chart.line.`,
+    );
+  }
+  const added = times.flatMap((at, index) => {
+    const before = times[index - 1];
+    if (step === undefined || before === undefined || at - before <= LONG_STEP * step) return [];
+    return several ? [before + step, at - step] : [before + step];
+  });
+  const where = [...new Set(added)];
+  if (where.length === 0 && !lacks) return drawing;
+  const ids = several ? [...series.keys()] : [0];
+  const filled = where.flatMap((x) =>
+    ids.map((own): Point => ({ x, y: several ? 0 : null, series: own })),
+  );
+  const byTime = (a: number | string, b: number | string): number => Number(a) - Number(b);
+  return {
+    ...drawing,
+    xs: [...xs, ...where].sort(byTime),
+    points: [...points, ...filled].sort((a, b) => byTime(a.x, b.x)),
+    sentences: [...sentences, several ? "What has no row is zero." : gapSentence(step!)],
+  };
 }
 
 /** Every value as its share of all series at its x. @throws ProbelabError for what can't be added up. */
@@ -77,11 +115,15 @@ export function bucketEnds(
     const wide = { start: new Date(first), end: new Date((numbers.at(-1) ?? 0) + 1), timeZone };
     return new Map(buckets(wide, every).map(({ start, end }) => [+start, +end]));
   }
-  const step = Math.min(...numbers.slice(1).map((x, index) => x - (numbers[index] ?? 0)));
+  const step = smallest(numbers.slice(1).map((x, index) => x - (numbers[index] ?? 0)));
   const even = numbers.every((x) => Number.isInteger((x - first) / step));
   if (numbers.length > 1 && !even) {
+    const group =
+      roles.xKind === "time"
+        ? `group them by time (every: ${BUCKETS.map((b) => `"${b}"`).join(", ")})`
+        : "round them in the question (in SQL round(x, 1), or toString(x) for names)";
     throw new ProbelabError(
-      `Can't draw ${drawn} along ${JSON.stringify(roles.x)}: its values have no common step; group them by time (every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}), or use chart.dot.`,
+      `Can't draw ${drawn} along ${JSON.stringify(roles.x)}: its values have no common step; ${group}, or use chart.dot.`,
     );
   }
   return new Map(numbers.map((x) => [x, x + (Number.isFinite(step) ? step : 1)]));

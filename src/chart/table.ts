@@ -3,27 +3,27 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { redactTexts } from "../base/redact.js";
 import { cleanText, counted, grouped, textOf } from "../base/text.js";
-import { valueWords } from "../result/column-words.js";
+import { isNaming, valueWords } from "../result/column-words.js";
 import { isVersionColumn, zoneOf, type Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import { pickRows } from "../result/arquero-table.js";
 import { Result, type Value } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import { formatInstant } from "../time/time-zone.js";
-import { heading, label } from "../render/label.js";
-import { originRecord } from "../render/origin.js";
-import { chartPage } from "../render/page/figures.js";
+import { heading, label } from "./render/label.js";
+import { originRecord } from "./render/origin.js";
+import { chartPage } from "./render/page/figures.js";
 import { resultOf } from "./check-result.js";
 import type { ColumnOf } from "./options.js";
 import { checkColumn, list } from "./roles.js";
-import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
+import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
 import {
   tableHtml,
   tableMarkdown,
   type TableCell,
   type TableModel,
-} from "../render/table-outputs.js";
+} from "./render/table-outputs.js";
 
 /** Options of `table`. */
 export interface TableOptions<C extends string = string> {
@@ -100,18 +100,20 @@ export class Table {
    * the metadata). The file is written whole or not at all; folders are made.
    *
    * @param target a path, or a file: URL.
+   * @param options `bom: true` begins a CSV with a byte order mark, for Excel.
    * @returns the absolute path.
    * @throws ProbelabError for another extension, or where the path can't be written.
    * @example
    * await table(summary, { bars: ["runs"] }).save("out/runs-by-version.html");
    */
-  save(target: string | URL): Promise<string> {
-    return saveAs("table", target, {
+  save(target: string | URL, options: SaveOptions = {}): Promise<string> {
+    const formats = {
       ".html": () => chartPage([this]),
       ".md": () => this.markdown,
       ".csv": () => csv(this.data.names, this.data.rows),
       ".parquet": () => titledParquet(this.data, originRecord(this.origin), this.model.caption),
-    });
+    };
+    return saveAs("table", target, formats, options);
   }
 
   toString(): string {
@@ -150,9 +152,6 @@ export function resultHtml(result: Result): string {
   return tableHtml(tableModel(result, { limit: 20 }));
 }
 
-// Numbers that name something, such as an AS or a process, are no amounts.
-const NAMING = /(?:asn|id|year|port|code)$/i;
-
 /** @throws ProbelabError for an unknown column or none at all, or a bar for what isn't a number of zero or more. */
 export function tableModel(
   given: Result,
@@ -179,7 +178,7 @@ export function tableModel(
     const dimension = dimensions.find((each) => each.name === name);
     const isTime = name === time?.name || values.some((value) => value instanceof Date);
     const number = !isTime && values.some(isNumber);
-    const amounts = measure !== undefined || !(dimension || NAMING.test(name));
+    const amounts = measure !== undefined || !(dimension || isNaming(name) || /year$/i.test(name));
     const write = number
       ? numberWriter(values.filter(isNumber), measure?.unit === "share", amounts)
       : undefined;

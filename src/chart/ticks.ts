@@ -103,7 +103,8 @@ function startsBetween(start: number, end: number, every: Bucket, timeZone: stri
   return at;
 }
 
-function zoned(instant: number, timeZone: string): Temporal.ZonedDateTime {
+/** An instant on the clocks of a zone. */
+export function zoned(instant: number, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(Math.round(instant)).toZonedDateTimeISO(timeZone);
 }
 

@@ -1,8 +1,8 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted, shownValue, textOf } from "../base/text.js";
-import { formatInstantIso } from "../render/label.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import { formatInstantIso } from "./render/label.js";
+import type { VegaLiteSpec } from "./render/theme.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Value } from "../result/result.js";

@@ -7,7 +7,7 @@ import { zoneOf, type MeasureColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { BUCKETS, buckets, bucketStart, type Bucket } from "../time/bucket.js";
 import { bucketNoun, isMultiple, usualLength } from "../time/step.js";
-import { label, uniqueLabels } from "../render/label.js";
+import { label, uniqueLabels } from "./render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
 import { chartRoles, checkColumn, list, unusedName, type Kind, type Roles } from "./roles.js";
 
@@ -88,6 +88,8 @@ function refuseToAddUp({ origin }: Result, { y, measure, hidden }: Roles): Probe
   );
 }
 
+const COARSER: readonly Bucket[] = ["5 minutes", "15 minutes", "30 minutes", ...BUCKETS];
+
 /**
  * Rows of areas and bars that are more than a chart takes, added up by the next coarser bucket that fits.
  * An area of several series has a point for each of them in every bucket, whether there is a row or not.
@@ -132,7 +134,7 @@ export function coarserBuckets(
   const groups = series === undefined ? 1 : new Set(result.column(series).map(valueKey)).size;
   if (Math.max(rows, distinct.length * groups) <= most) return unchanged;
   // Only buckets that hold whole ones: weeks don't add up to months.
-  const coarser = BUCKETS.filter(
+  const coarser = COARSER.filter(
     (each) => usualLength(each) > usualLength(time.every) && isMultiple(each, time.every),
   );
   const every = coarser.find((each) => new Set(startsBy(each).values()).size * groups <= most);

@@ -13,6 +13,10 @@ export const OPTIONS = {
     new Option("--where <column=value>", "only these rows; again for more")
       .argParser(condition)
       .default({}),
+  timeZone: () =>
+    new Option("--time-zone <name>", "whose hours, days and weeks count: Europe/Rome").default(
+      "UTC",
+    ),
   json: () => new Option("--json", "print the answer as JSON"),
   incident: () =>
     new Option("--incident <dir>", "add the answer with its rows to this incident's folder"),
@@ -22,6 +26,7 @@ export const OPTIONS = {
 export interface AnswerFlags {
   readonly last: string;
   readonly where: Conditions;
+  readonly timeZone: string;
   readonly json?: true;
   readonly incident?: string;
 }
@@ -47,14 +52,17 @@ export function answering<Flags>(
   span: string,
   ask: (lab: Lab, question: AskedQuestion<Flags>, ...given: string[]) => Promise<PrintedAnswer>,
 ): Command {
-  const { last: lastOption, where, json, incident } = OPTIONS;
-  for (const option of [lastOption(span), where(), json(), incident()]) command.addOption(option);
+  const { last: lastOption, where, timeZone, json, incident } = OPTIONS;
+  for (const option of [lastOption(span), where(), timeZone(), json(), incident()]) {
+    command.addOption(option);
+  }
   return command.action(async (...given: unknown[]) => {
     using interrupt = userInterrupt();
     const flags = command.opts<Flags & AnswerFlags>();
     await using lab = await connect();
     const { signal } = interrupt;
-    const question = { range: last(flags.last, { now: lab.now }), flags, signal };
+    const range = last(flags.last, { now: lab.now, timeZone: flags.timeZone });
+    const question = { range, flags, signal };
     const texts = given.filter((each) => typeof each === "string");
     const answer = await ask(lab, question, ...texts);
     process.stdout.write(
@@ -75,7 +83,7 @@ export async function addToIncident(
 ): Promise<void> {
   if (folder === undefined) return;
   // Loaded when it is needed: every command would wait for it.
-  const { openWords } = await import("../incident/living.js");
+  const { openWords } = await import("../incident/postmortem.js");
   (await openWords(folder)).finding(sentence, ...evidence);
 }
 

@@ -4,15 +4,16 @@ import { existsSync } from "node:fs";
 import { promisify } from "node:util";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { withPassword } from "../credentials/credentials.js";
+import { withPassword } from "../database/credentials.js";
 import { Database } from "../database/database.js";
 import { directoryFiles } from "../database/embedded/directory.js";
 import { findLimits, findSource, findTables } from "../database/settings.js";
 import { newestRow } from "../database/table-info.js";
 import type { TableRole } from "../database/tables.js";
 import { boundsSql } from "../database/time-column.js";
-import { kernelName } from "../notebook/own-package.js";
+import { kernelName } from "../kernel/own-package.js";
 import { forTerminal, line } from "./terminal.js";
+import { WEEK } from "../time/span.js";
 
 /** The outcome of one check; `advice` is for what not everybody needs. */
 interface Check {
@@ -121,8 +122,8 @@ async function askTable(database: Database, role: TableRole): Promise<Omit<Check
   const { time, columns } = table;
   const isTimed = role !== "testHelpers"; // a live helper has no time
   const newest = database.embedded && isTimed ? await newestRow(database.rows, table) : null;
-  const end = new Date((newest ?? new Date()).getTime() + 1_000);
-  const week = boundsSql(time, { start: new Date(end.getTime() - 7 * 86_400_000), end });
+  const end = new Date((newest?.at ?? new Date()).getTime() + 1_000);
+  const week = boundsSql(time, { start: new Date(end.getTime() - WEEK), end });
   const bounds = isTimed ? [week.sql, time.usable ?? "1"].join(" AND ") : "1";
   const fields = FIELDS[role];
   const known = fields.filter((field) => columns.has(field)).map((field) => table.column(field));

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { amount, percent } from "../change/words.js";
-import type { AnomaliesVerdict } from "../lab/anomalies.js";
+import type { AnomaliesVerdict } from "../service/anomalies.js";
 import { formatInstant } from "../time/time-zone.js";
 import { answering } from "./answering.js";
-import { line, textTable, wrapped } from "./terminal.js";
+import { detailsText, headText, line, textTable } from "./terminal.js";
 
 const EXIT_CODES: Readonly<Record<AnomaliesVerdict["state"], number>> = {
   usual: 0,
@@ -25,7 +25,7 @@ export const dropCommand = answering(
   "7d",
   async (lab, { range, flags, signal }) => {
     const finding = await lab.anomalies({ range, where: flags.where, signal });
-    const { found, verdict, sentence, state, since, result, why, freshness } = finding;
+    const { found, headline, evidence, details, state, since, result, why, freshness } = finding;
     const alarms = result.rows();
     const { notes } = finding.buckets.origin;
     const at = (time: unknown) =>
@@ -39,14 +39,14 @@ export const dropCommand = answering(
       finding,
       code: EXIT_CODES[state],
       json: {
-        ...{ found, state, since, verdict, sentence, alarms, causes: why?.causes ?? [], notes },
-        freshness: freshness.sentence,
+        ...{ found, state, since, headline, evidence, details, alarms },
+        ...{ causes: why?.causes ?? [], notes },
+        freshness: freshness.headline,
       },
       text: [
-        verdict,
-        wrapped(sentence.slice(verdict.length).trim()),
+        headText(finding),
         textTable(["alarm", "from", "to", "came", "expected", "change"], drops, 3),
-        wrapped(notes.join("\n")),
+        detailsText(finding, notes),
       ],
     };
   },

@@ -1,11 +1,12 @@
 import { Command, Option } from "commander";
 import { askCells } from "../change/cells.js";
 import { compareCells, weekBefore } from "../change/compare.js";
-import { explainCells } from "../change/explain.js";
+import { explainAsked, type Explanation } from "../change/explain.js";
+import { PART_TOLERANCE } from "../change/thresholds.js";
 import { amount, percent, valueText } from "../change/words.js";
 import { count } from "../query/measure.js";
 import { answering } from "./answering.js";
-import { exitCode, line, textTable, verdictFirst, wholeNumber } from "./terminal.js";
+import { detailsText, exitCode, headText, line, textTable, wholeNumber } from "./terminal.js";
 
 interface Flags {
   readonly of: "measurements" | "runs" | "logs";
@@ -31,18 +32,20 @@ export const explainCommand = answering<Flags>(
   "24h",
   async (lab, { range, flags, signal }) => {
     // One pair of scans serves both findings.
-    const cells = await askCells(lab[flags.of], {
+    const source = lab[flags.of];
+    const compared = { before: weekBefore(range), after: range, where: flags.where, signal };
+    const cells = await askCells(source, {
+      ...compared,
       measure: count(),
-      before: weekBefore(range),
-      after: range,
       dimensions: flags.by?.split(",").map((name) => name.trim()),
-      where: flags.where,
       action: "compare the weeks",
-      signal,
       runs: true,
     });
-    const { sentence, found, before, after, values, result } = compareCells(cells, flags.top);
-    const why = explainCells(cells);
+    const { headline, evidence, details, found, before, after, values, result } = compareCells(
+      cells,
+      flags.top,
+    );
+    const why = await explainAsked(source, compared, cells);
     // Where upgrades outweigh the whole's change by far, parts of it say nothing.
     const hasParts = values.every(({ part }) => Math.abs(part ?? 0) <= 2);
     const rows = values.map(({ dimension, value, ...moved }) => [
@@ -51,7 +54,7 @@ export const explainCommand = answering<Flags>(
       amount(moved.before, ""),
       amount(moved.after, ""),
       moved.change === null ? "" : amount(moved.change, ""),
-      moved.relative === null ? "new" : percent(moved.relative),
+      moved.relative === null ? "none before" : percent(moved.relative),
       moved.low === null || moved.high === null
         ? ""
         : `${amount(Math.round(moved.low), "")} to ${amount(Math.round(moved.high), "")}`,
@@ -67,22 +70,44 @@ export const explainCommand = answering<Flags>(
       "95 % interval",
       hasParts ? "part" : "",
     ];
+    const isFound = why.found || found;
+    // A row whose interval leaves out what is usual is no all-clear.
+    const open = isFound
+      ? []
+      : values.filter(({ before: was, low, high }) => {
+          const usual = PART_TOLERANCE * (was ?? 0);
+          return low !== null && high !== null && (low > usual || high < -usual);
+        });
+    const named = open
+      .slice(0, 3)
+      .map(({ dimension, value }) => `${dimension} ${valueText(value)}`);
+    const doubt = `The interval of ${named.join(", ")}${open.length > 3 ? ` and ${open.length - 3} more` : ""} leaves out what is usual (5 %); one of twenty does so by chance.`;
+    const said = open.length === 0 ? why : unclear(why, named[0]!, doubt);
     const { notes, reductions } = result.origin;
     const { causes, rest, moves } = why;
     return {
-      finding: why,
-      code: exitCode(why.found, !why.undecided),
+      finding: said,
+      code: exitCode(isFound, !why.undecided && open.length === 0),
       json: {
-        found: why.found,
-        compare: { sentence, found, before, after, values },
-        explain: { sentence: why.sentence, found: why.found, causes, rest, moves },
+        found: isFound,
+        headline: said.headline,
+        evidence: said.evidence,
+        details: said.details,
+        compare: { headline, evidence, details, found, before, after, values },
+        explain: { found: why.found, causes, rest, moves },
         notes,
       },
       text: [
-        verdictFirst(why.sentence),
+        headText(said),
         textTable(heads, rows, 2),
-        [...reductions, ...notes].join("\n"),
+        detailsText(said, [...reductions, ...notes]),
       ],
     };
   },
 );
+
+/** An explanation that names nothing, beside a row that may have changed: neither denies the other. */
+function unclear(why: Explanation, value: string, doubt: string): Explanation {
+  const details = why.details.filter((text) => !text.startsWith("No part of it moved"));
+  return { ...why, headline: `Not clear whether ${value} changed.`, details: [doubt, ...details] };
+}

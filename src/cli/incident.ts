@@ -2,15 +2,9 @@ import { Command } from "commander";
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { counted } from "../base/text.js";
-import {
-  incidentFolders,
-  openIncident,
-  openWords,
-  readIncident,
-  type Incident,
-} from "../incident/living.js";
+import { incidentFolders, openIncident, readIncident, type Incident } from "../incident/living.js";
 import { instantText, thisSecond } from "../incident/record.js";
-import { postmortem, type Action } from "../incident/postmortem.js";
+import { openWords, postmortem, type Action } from "../incident/postmortem.js";
 import type { SeverityNumber } from "../incident/severity.js";
 import { line, severity } from "./terminal.js";
 
@@ -117,6 +111,13 @@ const action = writer(
     },
   );
 
+const withdraw = writer("withdraw", "take a finding out that holds no more")
+  .argument("<folder>", "the incident's folder")
+  .argument("<text>", "the beginning of the finding")
+  .action(async (folder: string, text: string, { author }: Note) => {
+    (await openWords(folder, author)).withdraw(text);
+  });
+
 const save = writer("save", "write the postmortem so far, with its charts, into the folder")
   .argument("<folder>", "the incident's folder")
   .action(async (folder: string, { author }: Note) => {
@@ -142,7 +143,8 @@ const status = new Command("status")
 export const incidentCommand = new Command("incident").description(
   "an incident while it goes on: a folder that several people add to, and that becomes the postmortem",
 );
-for (const each of [open, note, set, action, save, close, status]) incidentCommand.addCommand(each);
+for (const each of [open, note, set, action, withdraw, save, close, status])
+  incidentCommand.addCommand(each);
 
 function timeOf(at: string | undefined): string {
   return instantText(at ?? thisSecond(), "time of an entry");

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { installKernel } from "../notebook/kernel/kernelspec.js";
+import { installKernel } from "../kernel/kernelspec.js";
 
 /** `probelab kernel install` */
 export const kernelCommand = new Command("kernel")

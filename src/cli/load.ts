@@ -8,7 +8,7 @@ import {
   loadFile,
   type LoadableTable,
   type LoadOptions,
-} from "../load/load-files.js";
+} from "../sample/load/load-files.js";
 import { line, lines, userInterrupt } from "./terminal.js";
 
 interface LoadFlags extends Omit<LoadOptions, "signal"> {

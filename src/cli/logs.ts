@@ -2,8 +2,8 @@ import { Command } from "commander";
 import { counted } from "../base/text.js";
 import { table } from "../chart/table.js";
 import { connect } from "../lab/connect.js";
-import type { LogLine } from "../logs/follow.js";
-import type { Priority } from "../logs/priority.js";
+import type { LogLine } from "../sources/logs/follow.js";
+import type { Priority } from "../sources/logs/priority.js";
 import { formatRange, last } from "../time/time-range.js";
 import { addToIncident, OPTIONS, type AnswerFlags } from "./answering.js";
 import { exitCode, inertJson, line, userInterrupt, wholeNumber } from "./terminal.js";
@@ -26,7 +26,7 @@ export const logsCommand = new Command("logs")
   .option("-f, --follow", "print new messages as they come, until Ctrl-C")
   .option("--program <name>", "of this program")
   .option("--search <text>", "whose message holds this text")
-  .option("--priority <name>", "of this severity and worse: warning, err")
+  .option("--priority <name>", "of this severity and worse: warning, err, 3")
   .option("--limit <n>", "most messages, the newest", wholeNumber, 100)
   .option("--mask", "hide e-mail and IP addresses")
   .addOption(OPTIONS.last("1h"))

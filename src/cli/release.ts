@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { grouped } from "../base/text.js";
-import type { ReleaseFinding } from "../change/release.js";
+import type { ReleaseFinding } from "../service/release.js";
 import { amount, signedPercent } from "../change/words.js";
 import { answering } from "./answering.js";
-import { exitCode, EXIT_CODES, line, textTable, verdictFirst } from "./terminal.js";
+import { detailsText, exitCode, EXIT_CODES, headText, line, textTable } from "./terminal.js";
 
 interface Flags {
   readonly software?: string;
@@ -26,13 +26,13 @@ export const releaseCommand = answering<Flags>(
       ...(software !== undefined && { software }),
       ...(previous !== undefined && { previous }),
     });
-    const { result, kind, ...fields } = finding;
+    const { result, kind, sentence, ...fields } = finding;
     const { notes } = result.origin;
     return {
       finding,
       code: exitCode(finding.found, !finding.undecided),
       json: { ...fields, notes },
-      text: [verdictFirst(finding.sentence), valuesTable(finding), notes.join("\n")],
+      text: [headText(finding), valuesTable(finding), detailsText(finding, notes)],
     };
   },
 );

@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
+import { parseParameter, type ParameterValue } from "../kernel/parameters.js";
 import {
   EXIT_CODES,
   runNotebook,
   type RunNotebookOptions,
   type RunOutcome,
   type RunProgress,
-} from "../notebook/run-notebook.js";
+} from "../kernel/run-notebook.js";
 import { line, lines, userInterrupt } from "./terminal.js";
 
 interface Options {

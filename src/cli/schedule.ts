@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { counted } from "../base/text.js";
 import { resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import { configPath, readConfig } from "../database/config.js";
@@ -64,11 +65,20 @@ function show(status: readonly NotebookStatus[]): void {
     runs[0] ? timeText(runs[0].started) : "",
     next === undefined ? "" : timeText(next),
   ]);
+  const ahead = status.flatMap(({ name, ahead }) =>
+    ahead === 0 ? [] : ["", `${line(name)}: ${counted(ahead, "run")} of a clock ahead left out.`],
+  );
   const heads = ["state", "notebook", "every", "last run (UTC)", "next run (UTC)"];
   const errors = status.flatMap(({ name, error }) =>
     error === null ? [] : ["", wrapped(line(`${name}: ${error.split("\n").join(" ")}`, 500))],
   );
-  const text = [textTable(heads, rows, heads.length), ...errors, "", `${countedStates(status)}.`];
+  const text = [
+    textTable(heads, rows, heads.length),
+    ...errors,
+    ...ahead,
+    "",
+    `${countedStates(status)}.`,
+  ];
   process.stdout.write(`${text.join("\n").trimStart()}\n`);
   const isBad = status.some(({ state }) => state === "fails" || state === "late");
   const isOdd = status.some(({ state }) => state === "never ran") || status.length === 0;

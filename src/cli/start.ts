@@ -12,6 +12,7 @@ import { fillSample } from "../sample/fill.js";
 import { GENERATOR, isLoaded, listTables, sampleInfo } from "../sample/tables.js";
 import { runPrinted } from "./run.js";
 import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
+import { DAY } from "../time/span.js";
 
 /** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
 const OLDEST_DAYS = 7;
@@ -68,7 +69,7 @@ async function start(name: string, { out, rows }: Flags): Promise<void> {
 
 async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): Promise<void> {
   const info = await sampleInfo(writer);
-  const oldest = Date.now() - OLDEST_DAYS * 86_400_000;
+  const oldest = Date.now() - OLDEST_DAYS * DAY;
   if (info !== null && info.generator === GENERATOR && info.end.getTime() > oldest) return;
   if ((await listTables(writer)).some(isLoaded)) return;
   const began = performance.now();

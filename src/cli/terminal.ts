@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from "commander";
+import { greatest } from "../base/statistics.js";
+import type { Telling } from "../change/finding.js";
 
 const LONGEST = 2_000;
 
@@ -74,10 +76,14 @@ export function wrapped(text: string, columns = 100): string {
   return text.replace(new RegExp(`(?=\\S)(.{1,${columns}})(?: +(?!%)|$)`, "gm"), "$1\n").trimEnd();
 }
 
-/** The sentences of a finding: the first on a line of its own, the others in lines below it. */
-export function verdictFirst(sentences: string): string {
-  const end = sentences.indexOf(". ") + 1 || sentences.length;
-  return [sentences.slice(0, end), wrapped(sentences.slice(end).trim())].join("\n").trimEnd();
+/** What a finding says first: its headline, and its evidence below it. */
+export function headText({ headline, evidence }: Telling): string {
+  return [`${headline}.`, wrapped(evidence)].join("\n").trimEnd();
+}
+
+/** What it says last: details, a paragraph each, and notes. */
+export function detailsText({ details }: Telling, notes: readonly string[]): string {
+  return [...details, ...notes].map((text) => wrapped(text)).join("\n");
 }
 
 /** A line as paragraphs with an indent where a terminal shows it; as it is in a pipe or a file. */
@@ -99,7 +105,7 @@ export function textTable(
 ): string {
   if (rows.length === 0) return "";
   const widths = heads.map((head, at) =>
-    Math.max(head.length, ...rows.map((row) => row[at]!.length)),
+    greatest([head, ...rows.map((row) => row[at]!)].map(({ length }) => length)),
   );
   const text = [heads, ...rows].map((row) =>
     row

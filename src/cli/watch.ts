@@ -2,9 +2,9 @@ import { Command, InvalidArgumentError } from "commander";
 import { createSocket } from "node:dgram";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProbelabError } from "../base/error.js";
-import { checkBaseUrl } from "../test-lists/fetch.js";
-import { COUNTRY_WIDE, type TestList } from "../test-lists/test-list.js";
-import { testLists } from "../test-lists/test-lists.js";
+import { checkBaseUrl } from "../sources/test-lists/fetch.js";
+import { COUNTRY_WIDE, type TestList } from "../sources/test-lists/test-list.js";
+import { testLists } from "../sources/test-lists/test-lists.js";
 import { DAY, LENGTHS, readSpan } from "../time/span.js";
 import { userInterrupt } from "./terminal.js";
 

@@ -4,7 +4,7 @@ import { ProbelabError } from "../base/error.js";
 import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableRole } from "./tables.js";
 import { nearName } from "../base/near-name.js";
-import type { Tls } from "./source.js";
+import type { Tls } from "./address.js";
 import { UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
@@ -27,9 +27,9 @@ const HELPER_COLUMNS = ["rdn", "dns_zone", "name", "region", "created_at", "dest
 
 /** A deployment's names for a table and its time column, and the form of its times. */
 export interface TableOptions {
-  /** The table, or `database.table`; by default fastpath, logs or test_helper_instances. */
+  /** The table, or `database.table`. @default fastpath, logs or test_helper_instances */
   readonly table?: string;
-  /** The column that bounds questions in time; by default measurement_start_time or __REALTIME_TIMESTAMP. */
+  /** The column that bounds questions in time. @default measurement_start_time or __REALTIME_TIMESTAMP */
   readonly time?: string;
   /** Unit of its numbers or digits, or `text`; only if the rows don't agree on it. */
   readonly unit?: Unit | "text";
@@ -140,7 +140,7 @@ const TABLES: Record<TableRole, Shape> = {
 const CHANNEL: Record<keyof AlertChannel, Rule> = {
   kind: among(["chat", "push", "alertmanager"], "write chat, push or alertmanager"),
   name: text("write a name"),
-  url: SOURCE,
+  url: ADDRESS,
   credential: KEY,
   token: KEY,
 };

@@ -5,7 +5,7 @@ import { rootCertificates } from "node:tls";
 import { ProbelabError } from "../base/error.js";
 import { EMBEDDED_DATABASE, TOKEN_HEADER } from "./embedded/directory.js";
 import { joinServer, type Lease } from "./embedded/join.js";
-import type { Source, Tls } from "./source.js";
+import type { DatabaseAddress, Tls } from "./address.js";
 
 /** A connection to a ClickHouse server; gives a new client when the embedded server has ended. */
 export interface Connection extends AsyncDisposable {
@@ -23,7 +23,7 @@ export type Role = "reader" | "writer";
 
 /** Connects to a source; a remote server is not asked anything yet. */
 export function openConnection(
-  source: Source,
+  source: DatabaseAddress,
   requestSeconds: number,
   role: Role = "reader",
 ): Connection {
@@ -43,7 +43,7 @@ const COMMON = {
 };
 
 function embeddedConnection(
-  { directory, label }: Extract<Source, { kind: "embedded" }>,
+  { directory, label }: Extract<DatabaseAddress, { kind: "embedded" }>,
   requestSeconds: number,
   role: Role,
 ): Connection {
@@ -97,7 +97,7 @@ function embeddedConnection(
 }
 
 function serverConnection(
-  source: Extract<Source, { kind: "server" }>,
+  source: Extract<DatabaseAddress, { kind: "server" }>,
   requestSeconds: number,
 ): Connection {
   const { tls, username, password } = source;

@@ -1,8 +1,7 @@
 import { parseError } from "@clickhouse/client";
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
-import { untilDone } from "../base/pending-work.js";
-import { MOST_ROWS } from "../base/limits.js";
+import { trackPending } from "../base/pending-work.js";
 import { grouped } from "../base/text.js";
 import { arrowTable } from "./arrow.js";
 import { type Connection, openConnection } from "./connection.js";
@@ -16,12 +15,12 @@ import {
 } from "./limits.js";
 import { send } from "./request.js";
 import { AnswerError, cutAnswer, serverError, strangeAnswer } from "./server-error.js";
-import type { Source } from "./source.js";
+import type { DatabaseAddress } from "./address.js";
 import { sqlCode } from "./sql-text.js";
 import { learnTable, quotedTable, type TableInfo, tableName } from "./table-info.js";
 import { type AskRows, SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import { plainType, timeColumn } from "./time-column.js";
-import { currentSignal } from "../interrupt/current-signal.js";
+import { currentSignal } from "../base/current-signal.js";
 import type { Origin } from "../result/origin.js";
 import type { TimeRange } from "../time/time-range.js";
 
@@ -31,7 +30,7 @@ interface Query {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** For errors: "count measurements". */
   readonly action: string;
-  /** Stops the query at the server. Default: the signal of the running notebook cell. */
+  /** Stops the query at the server. @default the signal of the running notebook cell */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -90,7 +89,7 @@ export class Database implements AsyncDisposable {
    *   user's profile cuts answers and may not be changed.
    */
   static async open(
-    source: Source,
+    source: DatabaseAddress,
     wanted: Partial<Limits> = {},
     tables: Tables = SEED_TABLES,
   ): Promise<Database> {
@@ -102,7 +101,7 @@ export class Database implements AsyncDisposable {
       return new Database(connection, limited, server, source.kind === "embedded", tables);
     } catch (error) {
       await connection[Symbol.asyncDispose]();
-      throw serverError(error, "connect", connection.label);
+      throw tooOld(serverError(error, "connect", connection.label));
     }
   }
 
@@ -225,7 +224,7 @@ export class Database implements AsyncDisposable {
     settings: Readonly<Record<string, string>> = {},
   ): Promise<Sent<T>> {
     const sent = () => this.#sendWhole(format, query, read, settings);
-    return untilDone(sent).catch((cause: unknown) => {
+    return trackPending(sent).catch((cause: unknown) => {
       const error = serverError(cause, query.action, this.source);
       if (error.code !== "ACCESS_DENIED") throw error;
       const granted = [...this.#latest.values()]
@@ -317,14 +316,26 @@ const LEARNED = 60_000;
 /** Long enough for a sleeping server to wake. */
 const FIRST_SECONDS = 15;
 
+/** The oldest ClickHouse that knows all functions of our questions. */
+const OLDEST = "22.8";
+
+/** An error of a server that doesn't know the first question, with the likely reason. */
+function tooOld(error: ProbelabError): ProbelabError {
+  const unknown = /^(UNKNOWN_(FUNCTION|IDENTIFIER|AGGREGATE_FUNCTION)|ILLEGAL_\w+|SYNTAX_ERROR)$/;
+  if (!unknown.test(error.code ?? "")) return error;
+  const message = `${error.message} Check that the server is ClickHouse ${OLDEST} or newer (SELECT version()); an older one can't be asked.`;
+  return new ProbelabError(message, { cause: error, ...(error.code && { code: error.code }) });
+}
+
 /** Asks for the version, and what is in force for the user, in one row that no profile's limit cuts. */
 async function learnServer(connection: Connection, seconds: number) {
   const request = {
-    sql: `SELECT version() AS version, groupArray((name, value, min, max, toBool(readonly), toBool(changed))) AS settings
-FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`,
+    sql: `SELECT version() AS version, groupArray((name, value, min, max, toBool(readonly), toBool(changed), COLUMNS('^default$'))) AS settings
+FROM system.settings WHERE has({names:Array(String)}, name) OR changed\nFORMAT JSONCompact`,
     parameters: { names: SETTING_NAMES },
     seconds,
     maxBytes: 2 ** 20,
+    small: true,
   };
   // Modes that would cut this answer too; who may not send them is asked without.
   const whole = {
@@ -348,7 +359,8 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
   }
   const { body, named } = answer;
   type Bound = string | null;
-  type Row = [string, value: string, min: Bound, max: Bound, fixed: boolean, changed: boolean];
+  // Older servers don't show defaults.
+  type Row = [string, string, min: Bound, max: Bound, fixed: boolean, changed: boolean, string?];
   const read = jsonRows<{ version: string; settings: Row[] }>;
   const [row] = await readWhole(body, undefined, read);
   if (row?.settings === undefined || row.settings.length === 0) {
@@ -359,9 +371,10 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
     );
   }
   const settings = row.settings.map(
-    ([name, value, min, max, fixed, changed]): [string, Setting] => {
+    ([name, value, min, max, fixed, changed, usual]): [string, Setting] => {
       // A setting that was accepted may be sent, whatever the column says.
-      return [name, { value, min, max, changed, fixed: fixed && !(first && name in whole) }];
+      const isFixed = fixed && !(first && name in whole);
+      return [name, { value, min, max, changed, fixed: isFixed, default: usual }];
     },
   );
   return { version: row.version, settings: new Map(settings), named };
@@ -412,9 +425,9 @@ export function answerOrigin(
   database: Database,
   { sql, parameters }: Pick<Query, "sql" | "parameters">,
   range: TimeRange | undefined,
-  answer: Omit<Answer, "table"> & Partial<Pick<Answer, "table">>,
+  answer: Omit<Answer, "table">,
 ): Omit<Origin, "columns" | "reductions" | "notes"> {
-  const { table, rowsRead, bytesRead, seconds, askedAt, retries } = answer;
+  const { rowsRead, bytesRead, seconds, askedAt, retries } = answer;
   return {
     sql,
     parameters,
@@ -426,6 +439,5 @@ export function answerOrigin(
     seconds,
     askedAt,
     ...(retries > 0 && { retries }),
-    ...(table !== undefined && table.numRows() <= MOST_ROWS && { answer: { sql, table } }),
   };
 }

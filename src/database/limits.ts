@@ -3,13 +3,13 @@ import { grouped } from "../base/text.js";
 
 /** Limits that every question carries, so that a notebook can't harm the production database. */
 export interface Limits {
-  /** Seconds after which the server gives a question up; default 120. */
+  /** Seconds after which the server gives a question up. @default 120 */
   readonly maxSeconds: number;
-  /** Rows that an answer may have; more is an error, never a cut. Default 2,000,000. */
+  /** Rows that an answer may have; more is an error, never a cut. @default 2,000,000 */
   readonly maxResultRows: number;
-  /** Memory that one question may take at the server, in bytes; default 4 GiB. */
+  /** Memory that one question may take at the server, in bytes. @default 4 GiB */
   readonly maxMemory: number;
-  /** Rows that one question may read; more is refused before anything is read. Default: as many as it takes. */
+  /** Rows that one question may read; more is refused before anything is read. @default as many as it takes */
   readonly maxRowsRead: number;
 }
 
@@ -31,6 +31,8 @@ export interface Setting {
   readonly max: string | null;
   /** True where the user may not change it. */
   readonly fixed: boolean;
+  /** Missing where the server is too old to say. */
+  readonly default?: string | undefined;
 }
 
 /** By name; a setting that the server does not know is not there. */
@@ -93,7 +95,21 @@ const FORM: Readonly<Record<string, string>> = {
   output_format_arrow_use_signed_indexes_for_dictionary: "1",
   output_format_arrow_use_64_bit_indexes_for_dictionary: "0",
   cancel_http_readonly_queries_on_client_close: "1",
+  // What stands before a server closes connections on which nothing passes, often after a minute.
+  send_progress_in_http_headers: "1",
 };
+
+/** Between two headers of progress, at least; all of them must fit into the 16 kB that Node.js takes. */
+const PROGRESS_MS = 10_000;
+const MOST_PROGRESS = 60;
+const PROGRESS_INTERVAL = "http_headers_progress_interval_ms";
+
+/**
+ * Settings that change how much a question costs, what is logged or how other things than SELECT work,
+ * and no answer. Any other that a profile sets is set back to its default.
+ */
+const HARMLESS =
+  /^(max_|min_|allow_|compile_|log_|send_|s3_|azure_|kafka_|mysql_|postgresql_|odbc_|http_|connect|receive_|network_|backup_|insert_|async_insert|output_format_|input_format_|format_|readonly$|default_format$|compatibility)|thread|filesystem|uncompressed_cache|page_cache|mark_cache|condition_cache|_log|timeout|memory|bytes|priority|prefetch|profil|trace|metric|speed|retr|load_balancing|hedged|concurrency|compression|interval|_ddl|experimental|insert/;
 
 /** The settings that `limitSettings` needs to know. */
 export const SETTING_NAMES: readonly string[] = [
@@ -101,6 +117,7 @@ export const SETTING_NAMES: readonly string[] = [
   "max_rows_to_read",
   ...Object.keys(MEANING),
   ...Object.keys(FORM),
+  PROGRESS_INTERVAL,
 ];
 
 /** The limits as far as the database's user can have them. */
@@ -181,7 +198,20 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
       `Can't use ${source}: the profile of its user sets ${list} as read-only, so results could be silently truncated or altered. Set it to ClickHouse's default, or give the user readonly = 2.`,
     );
   }
-  for (const [name, value] of Object.entries(FORM)) {
+  for (const [name, { value, changed, default: usual }] of inForce) {
+    const isOurs = SETTING_NAMES.includes(name) || HARMLESS.test(name);
+    if (isOurs || !changed || usual === undefined || usual === value || want(name, usual)) continue;
+    notes.push(
+      `The profile of the database's user sets ${name} = ${value.slice(0, 60)}, which may change answers and can't be overruled.`,
+    );
+  }
+  const interval = Math.max(PROGRESS_MS, (1_000 * kept.maxSeconds) / MOST_PROGRESS);
+  // Without the interval there would be ten headers a second.
+  const { send_progress_in_http_headers: progress, ...form } = FORM;
+  if (inForce.has(PROGRESS_INTERVAL) && want(PROGRESS_INTERVAL, String(Math.round(interval)))) {
+    want("send_progress_in_http_headers", progress!);
+  }
+  for (const [name, value] of Object.entries(form)) {
     if (want(name, value) || name !== "cancel_http_readonly_queries_on_client_close") continue;
     notes.push("The database's user can't have an interrupted question stopped at the server.");
   }

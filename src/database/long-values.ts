@@ -24,7 +24,7 @@ export function formOf(
 ): Form | undefined {
   const texts = Object.entries(parameters).map(([name, value]) => {
     checkText(name, value);
-    const text = escaped(value, "value");
+    const text = serverText(value);
     const bytes = Buffer.byteLength(text);
     if (bytes <= MOST_BYTES) return { name: `param_${name}`, text, bytes };
     throw new ProbelabError(
@@ -68,10 +68,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "\\'",
 };
 
-/** A value in the server's text form (TabSeparated). */
-function escaped(value: unknown, place: "value" | "inside"): string {
-  const inside = place === "inside";
-  const part = (item: unknown) => escaped(item, "inside");
+/** A value as the server reads parameters: its text form (TabSeparated), quoted inside of others. */
+export function serverText(value: unknown, inside = false): string {
+  const part = (item: unknown) => serverText(item, true);
   if (value === null || value === undefined) return inside ? "NULL" : "\\N";
   if (typeof value === "string") {
     const text = value.replace(

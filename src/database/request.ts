@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
-import { untilDone } from "../base/pending-work.js";
+import { durationText } from "../time/span.js";
+import { trackPending } from "../base/pending-work.js";
 import { grouped } from "../base/text.js";
 import type { Connection } from "./connection.js";
 import { formOf } from "./long-values.js";
 import { AnswerError, firstSentence, isConnectionLoss } from "./server-error.js";
-import { type ServerProgress, watchQuery } from "../progress/watch-query.js";
+import { type ServerProgress, watchQuery } from "../base/watch-query.js";
 
 /** A request of one question. */
 interface Request {
@@ -19,6 +20,8 @@ interface Request {
   /** From sending until the last byte of the answer. */
   readonly seconds: number;
   readonly maxBytes: number;
+  /** True for a question too small to break a server down: it is asked again however late the connection fails. */
+  readonly small?: boolean;
 }
 
 /** A whole body, and what the server says of it. */
@@ -44,7 +47,7 @@ const WHOLE = { wait_end_of_query: 1, buffer_size: String(64 * 2 ** 20) } as con
 /** Repeats of a question, after random waits of up to 0.2 and 0.8 s. */
 const RETRIES = 2;
 const RETRY_WAIT = 200;
-/** Only where the connection failed within so many milliseconds. */
+/** A question that isn't small is asked again only where the connection failed within so many milliseconds. */
 const RETRY_WITHIN = 5_000;
 
 /**
@@ -55,7 +58,7 @@ const RETRY_WITHIN = 5_000;
  *   stopped it, what the client throws where the connection breaks, ClickHouse's error as its own.
  */
 export function send(connection: Connection, request: Request): Promise<Received> {
-  return untilDone(() => sent(connection, request));
+  return trackPending(() => sent(connection, request));
 }
 
 async function sent(connection: Connection, request: Request): Promise<Received> {
@@ -108,7 +111,15 @@ async function sent(connection: Connection, request: Request): Promise<Received>
       );
     } catch (error) {
       // A question that ran for a while may be why the server broke down.
-      if (!isConnectionLoss(error) || Date.now() - began > RETRY_WITHIN) throw error;
+      const waited = Date.now() - began;
+      if (!isConnectionLoss(error)) throw error;
+      if (waited > RETRY_WITHIN && request.small !== true) {
+        throw new AnswerError(
+          `closed the connection after ${durationText(waited)}, before an answer`,
+          "Either the server ended, or what stands before it (a proxy, a load balancer) closes connections on which nothing passes for so long: raise its idle limit, allow send_progress_in_http_headers in the user's profile, or take a shorter range",
+          "CONNECTION_CLOSED",
+        );
+      }
       connection.forget();
       if (retries === RETRIES) throw error;
       await setTimeout(Math.random() * RETRY_WAIT * 4 ** retries, undefined, { signal });

@@ -95,11 +95,13 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   }
   if (isBrokenOff(cause)) return serverError(cutAnswer("the connection broke"), action, source);
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
-  if (CERTIFICATE.test(code ?? "")) {
-    return new ProbelabError(
-      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Give its authority's in PROBELAB_TLS='{ "ca": "authority.pem" }', and the name that the certificate is of in the URL.`,
-      { cause, code: code as string },
-    );
+  const tls = TLS_FAULTS.find(([codes]) => codes.test(code ?? ""));
+  if (tls !== undefined) {
+    const [, what, remedy] = tls;
+    return new ProbelabError(`Can't ${action}: ${source} ${what} (${code}). ${remedy}.`, {
+      cause,
+      code: code as string,
+    });
   }
   if (isNetworkError(cause)) {
     return new ProbelabError(
@@ -113,7 +115,44 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   );
 }
 
-const CERTIFICATE = /^(?!ERR_SSL)(\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/;
+/** Codes of Node.js and OpenSSL, what they say of the server, and the remedy; the first that fits counts. */
+const TLS_FAULTS: readonly (readonly [codes: RegExp, what: string, remedy: string])[] = [
+  [
+    /^CERT_HAS_EXPIRED$/,
+    "shows a certificate that has expired",
+    "Have it renewed, or correct this machine's clock",
+  ],
+  [
+    /^CERT_NOT_YET_VALID$/,
+    "shows a certificate that isn't valid yet",
+    "Correct this machine's clock, or the certificate",
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    "shows a certificate of another name",
+    "Give the name that the certificate is of in the URL",
+  ],
+  [
+    /CERTIFICATE_REQUIRED|BAD_CERTIFICATE|ALERT_UNKNOWN_CA|HANDSHAKE_FAILURE/,
+    "doesn't accept this client's certificate, or asks for one",
+    `Give yours in PROBELAB_TLS='{ "cert": "me.pem", "key": "me.key" }', as its authority signed it`,
+  ],
+  [
+    /KEY_VALUES_MISMATCH|OSSL_EVP|OSSL_PEM|DECODER/,
+    "can't be asked with this client's certificate",
+    `"key" in PROBELAB_TLS is not the key of "cert", or needs a passphrase: give the pair`,
+  ],
+  [
+    /^EPROTO$|WRONG_VERSION_NUMBER|UNKNOWN_PROTOCOL|PACKET_LENGTH|HTTP_REQUEST/,
+    "doesn't speak TLS on that port",
+    "Write http:// for a port without TLS (usually 8123), https:// for one with it (usually 8443)",
+  ],
+  [
+    /^(?!ERR_SSL)(\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/,
+    "shows a certificate that is not trusted here",
+    `Give its authority's in PROBELAB_TLS='{ "ca": "authority.pem" }'`,
+  ],
+];
 
 function isNetworkError(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: string };

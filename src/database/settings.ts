@@ -4,7 +4,7 @@ import { ProbelabError } from "../base/error.js";
 import { configLayers, configPath, LOG_COLUMNS, readConfig, type TablesOptions } from "./config.js";
 import type { Limits } from "./limits.js";
 import { keepSecret } from "../base/redact.js";
-import { parseSource, type Source, type Tls } from "./source.js";
+import { parseAddress, type DatabaseAddress, type Tls } from "./address.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 
 /** The two databases of the service. */
@@ -12,9 +12,9 @@ export type DatabaseName = "measurements" | "logs";
 
 /** Sources that override the environment and the config file. */
 export interface SourceOptions {
-  /** `embedded:DIR` or `http(s)://host:port/database`; default `PROBELAB_MEASUREMENTS`, then probelab.config.json, then `embedded:.probelab`. */
+  /** `embedded:DIR` or `http(s)://host:port/database`. @default `PROBELAB_MEASUREMENTS`, then probelab.config.json, then `embedded:.probelab` */
   readonly measurements?: string;
-  /** The same for the log database; default `PROBELAB_LOGS`, then the config file, then that of the measurements. */
+  /** The same for the log database. @default `PROBELAB_LOGS`, then the config file, then that of the measurements */
   readonly logs?: string;
 }
 
@@ -44,7 +44,7 @@ export function findSource(
   options: SourceOptions = {},
   env: NodeJS.ProcessEnv = process.env,
   root: string = projectRoot(process.cwd()),
-): Source {
+): DatabaseAddress {
   const variable = `PROBELAB_${name.toUpperCase()}`;
   const username = env[`${variable}_USER`];
   const password = env[`${variable}_PASSWORD`];
@@ -59,10 +59,10 @@ export function findSource(
   const [text, where] = found.find(([value]) => value !== undefined && value !== "") ?? [];
   if (text === undefined || where === undefined) {
     if (name === "logs") return findSource("measurements", options, env, root);
-    return parseSource("embedded:.probelab", { root, name: "the default" });
+    return parseAddress("embedded:.probelab", { root, name: "the default" });
   }
   const tls = findTls(env, root);
-  return parseSource(text, {
+  return parseAddress(text, {
     root,
     name: where,
     ...(tls !== undefined && { tls }),

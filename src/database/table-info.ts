@@ -1,3 +1,4 @@
+import { DAY } from "../time/span.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { counted, grouped } from "../base/text.js";
@@ -256,6 +257,9 @@ async function tableEngine(
     const { merges, sortedBy } = described(behind);
     return { ...found, merges, sortedBy };
   }
+  if (table.engine === "Merge") {
+    return { ...found, notes: await mixedNotes(ask, name, database, table.engine_full) };
+  }
   // A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice.
   const notes: string[] = [];
   for (const [, source = "", final] of table.engine === "View"
@@ -268,6 +272,34 @@ async function tableEngine(
     );
   }
   return { ...found, notes };
+}
+
+/** `Merge(database, 'pattern')`; the database is a name, a text, a pattern or a function. */
+const MERGED = /^Merge\((REGEXP\()?'?([\w.*+\\^$|()[\]-]+?)'?\)?,\s*'((?:[^'\\]|\\.)*)'\)/s;
+
+/** Says which tables behind a Merge table keep copies until they are merged: FINAL reaches none of them. */
+async function mixedNotes(
+  ask: AskRows,
+  name: string,
+  database: string,
+  definition: string,
+): Promise<string[]> {
+  const [, isPattern, from = "", pattern = ""] = MERGED.exec(definition) ?? [];
+  const where = isPattern ? "match(database, {from:String})" : "database = {from:String}";
+  const found = await ask<{ name: string; engine: string }>(
+    `SELECT name, engine FROM system.tables WHERE ${where} AND match(name, {pattern:String}) ORDER BY name LIMIT 1000`,
+    {
+      from: from === "currentDatabase()" ? database : from,
+      pattern: pattern.replace(/\\(.)/gs, "$1"),
+    },
+  );
+  const merging = found.filter(({ engine }) => MERGING.test(engine));
+  if (merging.length === 0) return [];
+  const shown = merging.slice(0, 3).map((each) => `${each.name} (${each.engine})`);
+  const more = merging.length > 3 ? ` and ${merging.length - 3} more` : "";
+  return [
+    `${name} reads several tables, of which ${shown.join(", ")}${more} ${merging.length === 1 ? "keeps" : "keep"} copies of rows until they are merged: these copies count.`,
+  ];
 }
 
 function described({ engine, sorting_key, rows }: Shown): TableEngine {
@@ -306,6 +338,17 @@ async function onShards(
     (await showTable(ask, database, table)) ?? (await showTable(ask, database, table, cluster));
   if (local === undefined) return { ...UNKNOWN, engine: "Distributed" };
   const part = await tableEngine(ask, database, table, local);
+  const engines = await ask<{ engine: string }>(
+    `SELECT DISTINCT engine FROM ${onCluster(cluster, "system.tables")} WHERE database = {database:String} AND name = {name:String}`,
+    { database, name: table },
+  ).catch(() => []);
+  const kinds = engines.map(({ engine }) => engine).sort();
+  const mixed =
+    new Set(kinds.map((engine) => MERGING.test(engine))).size > 1
+      ? [
+          `The servers of the cluster ${cluster} hold ${table} by different engines (${kinds.join(", ")}): copies of rows that one of them keeps until they are merged may count.`,
+        ]
+      : [];
   // Of tables whose rows the server counts, this is no scan.
   const [all] =
     part.rows === null ? [] : await ask<{ n: number }>(`SELECT count() AS n FROM ${from}`);
@@ -315,7 +358,7 @@ async function onShards(
     ...part,
     engine: `Distributed over ${part.engine}`,
     rows: all === undefined ? null : Number(all.n),
-    notes: [...part.notes, ...(part.merges ? [apart] : [])],
+    notes: [...part.notes, ...mixed, ...(part.merges ? [apart] : [])],
   };
 }
 
@@ -360,18 +403,41 @@ export function quotedTable(database: string, table: string): string {
   return `${quoteIdentifier(database)}.${quoteIdentifier(table)}`;
 }
 
+/** The end of a table's rows, and how many stray ones stand behind it, up to when. */
+export interface NewestRow {
+  readonly at: Date;
+  readonly stray: number;
+  readonly last: Date;
+}
+
+/** So few rows behind a gap are those of clocks ahead. */
+const MOST_STRAY = 10;
+/** So many rows before the gap say how far apart rows are. */
+const USUAL_ROWS = 100;
+/** A gap is so many times as long as rows are apart, and at least a day. */
+const GAP = 20;
+
 /**
- * The time of a table's newest row, null where it has none; rows in the future are none. It looks
- * beyond any range, so only an embedded database may be asked: where its table is sorted by time,
- * ClickHouse reads only the end of it.
+ * The time of a table's newest row, null where it has none; rows in the future are none, and a few rows
+ * behind a gap of a day or more are those of clocks ahead. It looks beyond any range, so only an embedded
+ * database may be asked: where its table is sorted by time, ClickHouse reads only the end of it.
  */
-export async function newestRow(ask: AskRows, table: TableInfo): Promise<Date | null> {
+export async function newestRow(ask: AskRows, table: TableInfo): Promise<NewestRow | null> {
   const { time } = table;
   const bounds = boundsSql(time, { start: PLAUSIBLE.start, end: new Date() });
-  const [row] = await ask<{ newest: number }>(
-    `SELECT toUnixTimestamp64Milli(toDateTime64(${time.dateTime("_raw")}, 3)) AS newest
-FROM (SELECT ${time.sql} AS _raw FROM ${table.from} WHERE ${bounds.sql} ORDER BY _raw DESC LIMIT 1)`,
+  const found = await ask<{ at: number }>(
+    `SELECT toUnixTimestamp64Milli(toDateTime64(${time.dateTime("_raw")}, 3)) AS at
+FROM (SELECT ${time.sql} AS _raw FROM ${table.from} WHERE ${bounds.sql} ORDER BY _raw DESC LIMIT ${MOST_STRAY + USUAL_ROWS})
+ORDER BY at DESC`,
     bounds.parameters,
   );
-  return row === undefined ? null : new Date(Number(row.newest));
+  const times = found.map(({ at }) => Number(at));
+  if (times.length === 0) return null;
+  const isGap = (at: number): boolean => {
+    const usual = (times[at]! - times[at + USUAL_ROWS - 1]!) / USUAL_ROWS;
+    return times[at - 1]! - times[at]! >= Math.max(DAY, GAP * usual);
+  };
+  const places = Array.from({ length: MOST_STRAY }, (_, at) => MOST_STRAY - at);
+  const stray = times.length < MOST_STRAY + USUAL_ROWS ? 0 : (places.find(isGap) ?? 0);
+  return { at: new Date(times[stray]!), stray, last: new Date(times[0]!) };
 }

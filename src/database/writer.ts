@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ProbelabError } from "../base/error.js";
 import { openConnection } from "./connection.js";
 import { isConnectionLoss, serverError } from "./server-error.js";
-import type { Source } from "./source.js";
+import type { DatabaseAddress } from "./address.js";
 
 /** A killed server takes a moment to let go of its lock. */
 const REPEATS = 5;
@@ -40,7 +40,7 @@ export interface WriteOptions {
  *
  * @throws ProbelabError for a remote server: its rows belong to the service, probelab only reads them.
  */
-export async function openWriter(source: Source): Promise<Writer> {
+export async function openWriter(source: DatabaseAddress): Promise<Writer> {
   if (source.kind !== "embedded") {
     throw new ProbelabError(
       `Can't write to ${source.label}: probelab fills embedded databases only. Name one, such as --into embedded:.probelab.`,

@@ -1,9 +1,10 @@
 import { Table } from "../chart/table.js";
-import { markdownText } from "../render/table-outputs.js";
+import { markdownText } from "../chart/render/table-outputs.js";
 import { formatInstant } from "../time/time-zone.js";
 import { missingParts, type Draft, type Evidence } from "./record.js";
-import { titleOf, webAddress, type Figure } from "./figure.js";
-import { demandsOf, formatDuration, severity } from "./severity.js";
+import { webAddress, type Figure } from "./figure.js";
+import { durationText } from "../time/span.js";
+import { demandsOf, severity } from "./severity.js";
 
 /** A chart or a table, its heading `Figure 1`, and its caption unless it says that itself. */
 export interface FigureBlock {
@@ -41,7 +42,8 @@ class Mentions {
     const blocks = [...this.#numbers].slice(this.#shown).map(([name, number]) => {
       const figure = this.#figures.get(name)!;
       const { caption, content } = figure;
-      const own = content instanceof Table ? content.model.caption : titleOf(content);
+      // A table says its own.
+      const own = content instanceof Table ? content.model.caption : undefined;
       return { number, caption: caption === own ? "" : caption, figure };
     });
     this.#shown = this.#numbers.size;
@@ -56,7 +58,7 @@ class Mentions {
 }
 
 /** What a document says beside its words. */
-export interface Frame {
+export interface DocumentOptions {
   /** The moment of the deadlines' states. */
   readonly at: Date;
   /** True lists what is still missing, at the top. */
@@ -72,7 +74,11 @@ export interface Frame {
  * 2016, appendix D, with the policy's demands (seed document, 1.2) as a checklist. A figure stands
  * below what first rests on it, a finding or the timeline; the others stand at the end.
  */
-export function documentBlocks(draft: Draft, figures: readonly Figure[], frame: Frame): Block[] {
+export function documentBlocks(
+  draft: Draft,
+  figures: readonly Figure[],
+  frame: DocumentOptions,
+): Block[] {
   const mentions = new Mentions(figures);
   const lacks = missingParts(draft);
   const blocks: Block[] = [
@@ -99,7 +105,7 @@ export function documentBlocks(draft: Draft, figures: readonly Figure[], frame: 
   }
   const findings = draft.findings.flatMap(({ text, evidence }): Block[] => {
     const rests = evidenceText(evidence, mentions);
-    const proof = rests === "" ? "" : ` \\(${rests}\\)`;
+    const proof = rests === "" ? "" : ` (${rests})`;
     return [list([linked(text) + proof]), ...mentions.due()];
   });
   blocks.push(...section("Findings", findings));
@@ -214,7 +220,7 @@ function factsOf(draft: Draft): string[] {
   const time = (value: string | null): string => (value === null ? "not known" : utc(value));
   const lasted = Date.parse(resolvedAt ?? detectedAt) - Date.parse(startedAt ?? detectedAt);
   const resolved =
-    resolvedAt === null ? "not yet" : `${utc(resolvedAt)}, after ${formatDuration(lasted)}`;
+    resolvedAt === null ? "not yet" : `${utc(resolvedAt)}, after ${durationText(lasted, 2)}`;
   return [
     `Status: ${draft.status}; authors: ${draft.authors.join(", ") || "not named"}`,
     `Severity: ${number}, ${severity(number).meaning}`,

@@ -9,9 +9,9 @@ import { Chart } from "../chart/chart-value.js";
 import type { Recipe } from "../chart/options.js";
 import { table, Table } from "../chart/table.js";
 import type { TableOptions } from "../chart/table.js";
-import { maskResult, type Change } from "../mask/mask.js";
-import { words } from "../render/label.js";
-import { redactedJson } from "../render/origin.js";
+import { maskResult, type Change } from "../result/mask.js";
+import { words } from "../chart/render/label.js";
+import { redactedJson } from "../chart/render/origin.js";
 import { columnValues } from "../result/arquero-table.js";
 import { fromTaggedJson, toTaggedJson, type Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
@@ -142,17 +142,13 @@ export function columnsOf(table: ColumnTable): Columns {
   return table.columnNames().map((name) => [name, columnValues(table, name)] as const);
 }
 
-/**
- * A Result as text without secrets: its rows, where they come from, what its columns mean, and the
- * database's own answer.
- */
+/** A Result as text without secrets: its rows, where they come from, what its columns mean. */
 export function resultText({ table, origin }: Result): string {
-  const { range, answer, parameters, ...rest } = origin;
+  const { range, parameters, ...rest } = origin;
   const span = range && [range.start, range.end, range.timeZone];
   const texts = {
     rows: columnsOf(table),
     origin: rest,
-    ...(answer && { answer: { sql: answer.sql, rows: columnsOf(answer.table) } }),
   };
   return `${toTaggedJson({
     ...mapTexts(texts, redact),
@@ -180,7 +176,6 @@ const schema = lazySchemas(({ z }) => {
       notes: z.array(z.string()),
     }),
     span: z.tuple([z.date(), z.date(), z.string()]).optional(),
-    answer: z.object({ sql: z.string(), rows: columns }).optional(),
   });
 });
 
@@ -189,12 +184,11 @@ export async function readResultText(text: string): Promise<Result> {
   const aq = await import("arquero");
   const tableOf = (columns: [string, Value[]][]) => aq.table(columns);
   try {
-    const { rows, parameters, origin, span, answer } = schema().parse(fromTaggedJson(text));
+    const { rows, parameters, origin, span } = schema().parse(fromTaggedJson(text));
     return new Result(tableOf(rows), {
       ...(origin as object as Origin),
       parameters,
       ...(span && { range: between(span[0], span[1], { timeZone: span[2] }) }),
-      ...(answer && { answer: { sql: answer.sql, table: tableOf(answer.rows) } }),
     });
   } catch (error) {
     throw new ProbelabError(

@@ -6,8 +6,8 @@ import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
-import { writeFolder } from "../files/write-folder.js";
-import { writeWholeSync } from "../files/write-whole.js";
+import { writeFolder } from "../base/files/write-folder.js";
+import { writeWholeSync } from "../base/files/write-whole.js";
 import {
   entryOf,
   inOrder,
@@ -33,8 +33,7 @@ import {
   resultText,
   type Content,
 } from "./figure.js";
-import { readPlainFile } from "./manifest.js";
-import { Postmortem, type Journal } from "./postmortem.js";
+import { readPlainFile } from "./checksums.js";
 import { demandsOf, type Demand } from "./severity.js";
 
 /** An incident's folder at a moment. */
@@ -46,6 +45,19 @@ export interface Incident {
   readonly demands: readonly Demand[];
   /** Entries that this probelab can't read. */
   readonly unread: readonly string[];
+}
+
+/** Keeps the entries of a postmortem that several people write; see `openJournal`. */
+export interface Journal {
+  readonly folder: string;
+  readonly author: string;
+  /** Keeps an entry; it is on the disk when this returns. */
+  append(entry: Entry, contents: ReadonlyMap<string, Content>): void;
+  /** All entries, and those of their figures that aren't known. */
+  read(known: ReadonlyMap<string, Content>): Promise<{
+    readonly entries: readonly Entry[];
+    readonly contents: ReadonlyMap<string, Content>;
+  }>;
 }
 
 /** The author of entries: as given, else `PROBELAB_AUTHOR`, else the user's name. */
@@ -89,17 +101,6 @@ export async function openIncident(
       `Can't open an incident in ${JSON.stringify(folder)}: the folder is there. If it holds this incident, add to it with "probelab incident note"; else give another title or --out.`,
     );
   });
-}
-
-/**
- * An incident's postmortem to add words to: the files of its figures aren't read, so that a damaged one
- * keeps nobody from adding.
- *
- * @throws ProbelabError if the folder holds no incident.
- */
-export async function openWords(directory: string, author?: string): Promise<Postmortem> {
-  const journal = await openJournal(directory, author);
-  return new Postmortem((await readEntries(journal.folder)).entries, journal);
 }
 
 /** The folders of incidents: the given one, or those in it by name. @throws ProbelabError if it can't be read. */
@@ -162,7 +163,7 @@ function entryText(entry: Entry): string {
 }
 
 /** All entries in order, and the files that can't be read. */
-async function readEntries(folder: string) {
+export async function readEntries(folder: string) {
   const entries: Entry[] = [];
   const unread: string[] = [];
   for (const name of entryNames(folder)) {

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { checkOptions, type Rule, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { untilDone } from "../base/pending-work.js";
+import { shownValue } from "../base/text.js";
+import { trackPending } from "../base/pending-work.js";
+import { isFinding, type Finding } from "../change/finding.js";
 import { Chart } from "../chart/chart-value.js";
-import { Table } from "../chart/table.js";
-import { maskAddresses, maskOf, versionsOf } from "../mask/mask.js";
+import { changeChart } from "../chart/finding/change.js";
+import { table, Table } from "../chart/table.js";
+import { maskAddresses, maskOf, versionsOf } from "../result/mask.js";
 import { documentBlocks, previewMarkdown } from "./document.js";
 import {
   described,
@@ -35,10 +38,24 @@ import {
   type Content,
   type Figure,
 } from "./figure.js";
+import type { Journal } from "./living.js";
 import type { SaveOptions } from "./save.js";
 
-/** Evidence: a chart or a table, which is added where it isn't yet, or a web address. */
-export type EvidenceSource = Content | string;
+/** Evidence: a chart, a table or a finding, which is added where it isn't yet, or a web address. */
+export type EvidenceSource = Content | Finding | string;
+
+/** The pictures of findings, so that a finding is one figure however often it is evidence. */
+const pictures = new WeakMap<Finding, Content>();
+
+/** The picture of a finding; its table where it has none. */
+function pictureOf(finding: Finding): Content {
+  const known = pictures.get(finding);
+  if (known !== undefined) return known;
+  const made =
+    finding.kind === "freshness" ? table(finding.result) : changeChart(finding, {}, false);
+  pictures.set(finding, made);
+  return made;
+}
 
 /** An action item: it prevents the next incident, or notices it sooner. */
 export interface Action {
@@ -54,9 +71,9 @@ export interface Action {
 
 /** The caption and the name of a figure. */
 export interface FigureOptions {
-  /** A sentence about the figure; default its title. */
+  /** A sentence about the figure. @default its title */
   readonly caption?: string;
-  /** Of its files: small letters, digits and hyphens; default made of its title. */
+  /** Of its files: small letters, digits and hyphens. @default made of its title */
   readonly name?: string;
 }
 
@@ -76,19 +93,6 @@ const ACTION = {
   done: flag,
 } satisfies Rules<Action>;
 const SAVE = { maskAddresses: flag, replaceChanges: flag, now: time } satisfies Rules<SaveOptions>;
-
-/** Keeps the entries of a postmortem that several people write; see `postmortem.open`. */
-export interface Journal {
-  readonly folder: string;
-  readonly author: string;
-  /** Keeps an entry; it is on the disk when this returns. */
-  append(entry: Entry, contents: ReadonlyMap<string, Content>): void;
-  /** All entries, and those of their figures that aren't known. */
-  read(known: ReadonlyMap<string, Content>): Promise<{
-    readonly entries: readonly Entry[];
-    readonly contents: ReadonlyMap<string, Content>;
-  }>;
-}
 
 /**
  * A postmortem that is being written: its words, its charts and tables with their data. A value that
@@ -152,15 +156,42 @@ export class Postmortem {
   }
 
   /**
-   * Adds a finding: what the data shows, and the charts, tables or addresses that show it.
+   * Adds a finding: what the data shows, and the charts, tables, findings or addresses that show it.
    *
+   * @param found a sentence, or what `explain`, `lab.release` and others answered: its headline and its
+   *   evidence are the text, its picture is the first figure.
    * @example
    * report.finding("Runs of 3.11.0 end after half the time.", durations, summary);
+   * report.finding(await explain(lab.measurements, { before, after }), chart.area(counts));
    */
-  finding(text: string, ...evidence: readonly EvidenceSource[]): this {
+  finding(found: string | Finding, ...evidence: readonly EvidenceSource[]): this {
+    const told = isFinding(found);
+    const text = told ? [`${found.headline}.`, found.evidence].filter(Boolean).join(" ") : found;
     const sentence = readText(text, "a finding");
-    const { rests, figures } = this.#evidence(evidence);
+    const { rests, figures } = this.#evidence(told ? [found, ...evidence] : evidence);
     return this.#add({ figures, findings: [{ text: sentence, evidence: rests }] });
+  }
+
+  /**
+   * Takes a finding out that holds no more; the timeline says so.
+   *
+   * @param beginning of its text, as far as it tells the finding from the others.
+   * @throws ProbelabError where none or several begin with it.
+   * @example
+   * report.withdraw("Runs of 3.11.0 end");
+   */
+  withdraw(beginning: string): this {
+    const start = readText(beginning, "the beginning of a finding");
+    const texts = this.draft.findings.map(({ text }) => text);
+    const found = texts.filter((text) => text.startsWith(start));
+    if (found.length !== 1) {
+      const list = (found.length === 0 ? texts : found).map((text) => shownValue(text, 80));
+      throw new ProbelabError(
+        `Can't withdraw ${shownValue(start)}: ${found.length === 0 ? "no finding begins" : `${found.length} findings begin`} with it. Pass the beginning of one: ${list.join(", ") || "there is none yet"}.`,
+      );
+    }
+    const event = this.#said(`Withdrawn: ${found[0]!}`, thisSecond());
+    return this.#add({ withdrawn: found, timeline: [event] });
   }
 
   /**
@@ -224,7 +255,7 @@ export class Postmortem {
   /**
    * Writes the postmortem as a folder, whole or not at all: `postmortem.md` and `.html`;
    * `charts/` (SVG and PNG), `data/` (the rows of every chart and table, as Parquet and CSV),
-   * `queries/` (SQL with its parameters and its answer), `postmortem.json` and `manifest.json` (hashes).
+   * `queries/` (SQL with its parameters), `postmortem.json` and `SHA256SUMS`.
    * `probelab postmortem verify DIR` checks the hashes.
    *
    * E-mail and IP addresses are masked in all figures and words; people's names stay as they are.
@@ -247,7 +278,7 @@ export class Postmortem {
       );
     }
     checkOptions(options, SAVE, "save a postmortem");
-    return untilDone(async () => {
+    return trackPending(async () => {
       // Loaded when it is needed: every kernel would wait for it at its start.
       const { savePostmortem } = await import("./save.js");
       return savePostmortem(await this.reload(), directory, options);
@@ -285,10 +316,11 @@ export class Postmortem {
   #evidence(sources: readonly EvidenceSource[]) {
     const figures: EntryFigure[] = [];
     const rests = sources.map((source): Evidence => {
-      if (isContent(source)) return { figure: this.#figure(source, {}, figures) };
+      const content = isFinding(source) ? pictureOf(source) : source;
+      if (isContent(content)) return { figure: this.#figure(content, {}, figures) };
       if (typeof source === "string" && webAddress(source) !== undefined) return { link: source };
       throw new ProbelabError(
-        `Can't rest a statement on ${described(source)}: pass a chart, a table, or an address that begins with https://.`,
+        `Can't rest a statement on ${described(source)}: pass a chart, a table, a finding, or an address that begins with https://.`,
       );
     });
     return { rests, figures };
@@ -384,3 +416,15 @@ export const postmortem = Object.assign(begin, {
     return new Postmortem([], await openJournal(folder, options.author)).reload();
   },
 });
+
+/**
+ * An incident's postmortem to add words to: the files of its figures aren't read, so that a damaged one
+ * keeps nobody from adding.
+ *
+ * @throws ProbelabError if the folder holds no incident.
+ */
+export async function openWords(directory: string, author?: string): Promise<Postmortem> {
+  const { openJournal, readEntries } = await import("./living.js");
+  const journal = await openJournal(directory, author);
+  return new Postmortem((await readEntries(journal.folder)).entries, journal);
+}

@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
-import { shownValue } from "../base/text.js";
+import { cleanLines, cleanText, mapTexts, shownValue } from "../base/text.js";
 import { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
 import { figureName, type FigureRecord } from "./figure.js";
@@ -13,7 +13,7 @@ export type When = Date | string;
 export type Words = string | readonly string[];
 
 const isText = (value: unknown): value is string =>
-  typeof value === "string" && value.trim() !== "";
+  typeof value === "string" && cleanText(value) !== "";
 
 /** A kind of field: what the record holds of a value; undefined where it can't be such a field. */
 interface Kind<Given, Kept> {
@@ -26,7 +26,7 @@ interface Kind<Given, Kept> {
 }
 
 const TITLE: Kind<string, string> = {
-  read: (value) => (isText(value) && value.length <= 300 ? value.trim() : undefined),
+  read: (value) => (isText(value) && value.length <= 300 ? cleanText(value) : undefined),
   pass: "a text of at most 300 characters; the summary takes more",
 };
 const SEVERITY: Kind<SeverityNumber, SeverityNumber> = {
@@ -125,7 +125,7 @@ export type Evidence =
   { readonly figure: string } | { readonly link: string } | { readonly text: string };
 
 /** A finding: what the data shows. */
-export interface Finding {
+export interface ReportedFinding {
   readonly text: string;
   readonly evidence: readonly Evidence[];
 }
@@ -149,7 +149,7 @@ export interface ActionRecord {
 
 /** All the words of a postmortem so far. */
 export interface Draft extends Facts {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ReportedFinding[];
   readonly timeline: readonly TimelineEntry[];
   readonly actions: readonly ActionRecord[];
 }
@@ -267,7 +267,9 @@ export interface EntryFigure extends FigureRecord {
 /** The content of one entry. */
 export interface Part {
   readonly facts?: Partial<Facts>;
-  readonly findings?: readonly Finding[];
+  readonly findings?: readonly ReportedFinding[];
+  /** The texts of findings of earlier entries that hold no more. */
+  readonly withdrawn?: readonly string[];
   readonly timeline?: readonly TimelineEntry[];
   readonly actions?: readonly ActionRecord[];
   readonly figures?: readonly EntryFigure[];
@@ -281,14 +283,14 @@ export interface Entry extends Part {
   readonly author?: string;
 }
 
-/** An entry written now. */
+/** An entry written now, without what could disturb a reader of its texts. */
 export function entryOf(part: Part, author?: string): Entry {
   const writtenAt = new Date().toISOString();
   return {
     format: "probelab entry 1",
     writtenAt,
     ...(author !== undefined && { author }),
-    ...part,
+    ...mapTexts(part, cleanLines, /^(recipe|link)$/),
   };
 }
 
@@ -330,6 +332,7 @@ const schema = lazySchemas(({ z }) => {
       .transform((facts) => readFields(facts as Partial<PostmortemFields>))
       .exactOptional(),
     findings: z.array(z.strictObject({ text: z.string(), evidence })).exactOptional(),
+    withdrawn: z.array(z.string()).exactOptional(),
     timeline: z.array(z.strictObject({ time, event: z.string(), evidence })).exactOptional(),
     actions: z.array(action).exactOptional(),
     figures: z.array(figure).exactOptional(),
@@ -370,11 +373,22 @@ export function sumOf(entries: readonly Entry[]): {
   const draft = {
     ...facts,
     authors: facts.authors.length > 0 ? facts.authors : authors,
-    findings: entries.flatMap(({ findings = [] }) => findings.map(named)),
+    findings: standing(entries).map(named),
     timeline: timeline.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)),
     actions: entries.flatMap(({ actions = [] }) => actions),
   };
   return { draft: structuredClone(draft), figures };
+}
+
+/** The findings that no later entry withdrew. */
+function standing(entries: readonly Entry[]): readonly ReportedFinding[] {
+  return entries.reduce<readonly ReportedFinding[]>(
+    (all, { findings = [], withdrawn = [] }) => [
+      ...all.filter(({ text }) => !withdrawn.includes(text)),
+      ...findings,
+    ],
+    [],
+  );
 }
 
 /** The event with its author, unless the evidence names the author already. */

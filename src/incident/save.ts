@@ -1,35 +1,35 @@
-import { mapTexts } from "../base/text.js";
+import { mapTexts, shownValue } from "../base/text.js";
 import { createRequire } from "node:module";
 import { lstat, readdir } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
 import { Chart } from "../chart/chart-value.js";
-import { writeFolder } from "../files/write-folder.js";
-import { maskOf, versionsOf, type Change } from "../mask/mask.js";
-import { originRecord } from "../render/origin.js";
-import { csv } from "../render/save.js";
+import { writeFolder } from "../base/files/write-folder.js";
+import { maskOf, versionsOf, type Change } from "../result/mask.js";
+import { originRecord } from "../chart/render/origin.js";
+import { csv } from "../chart/render/save.js";
 import { parquet } from "../result/parquet.js";
 import { readInstant } from "../time/instant.js";
 import { documentBlocks, documentMarkdown, utc } from "./document.js";
 import { documentHtml } from "./html.js";
 import type { Draft } from "./record.js";
 import { changeFigure, columnsOf, figureRecord, type Figure, type FigureRecord } from "./figure.js";
-import { MANIFEST, manifestText, verifyPostmortem } from "./manifest.js";
-import { answerText, queryFile } from "./query-file.js";
+import { CHECKSUMS, checksumsText, readPlainFile, verifyPostmortem } from "./checksums.js";
+import { queryFile } from "./query-file.js";
 
 const require = createRequire(import.meta.url);
 
 /** Options of `save`. */
 export interface SaveOptions {
-  /** False leaves e-mail and IP addresses as they are: for the team's own eyes. Default true. */
+  /** False leaves e-mail and IP addresses as they are: for the team's own eyes. @default true */
   readonly maskAddresses?: boolean;
   /**
    * True replaces a postmortem in the folder also where its title or its detection was another, or
    * files of it were changed, added or removed since. Default false.
    */
   readonly replaceChanges?: boolean;
-  /** The time of saving, which stands in the documents; default the present. */
+  /** The time of saving, which stands in the documents. @default the present */
   readonly now?: Date | string;
 }
 
@@ -66,7 +66,7 @@ export async function savePostmortem(
   const held = await readdir(directory).catch(() => []);
   if (held.length > 0) await mayReplace(resolve(directory), record, replaceChanges);
   const files = new Map<string, string | Uint8Array>();
-  for (const [at, { name, caption, content }] of shown.entries()) {
+  for (const { name, caption, content } of shown) {
     const { table, origin } = content.result;
     const columns = columnsOf(table);
     const names = columns.map(([column]) => column);
@@ -77,8 +77,6 @@ export async function savePostmortem(
     files.set(`data/${name}.parquet`, parquet(names, rows, metadata));
     files.set(`data/${name}.csv`, csv(names, rows));
     files.set(`queries/${name}.sql`, queryFile(caption, origin));
-    const answer = answerText(figures[at]!.content.result.origin.answer, origin, maskAddresses);
-    if (answer !== undefined) files.set(`queries/${name}.json`, answer);
     if (content instanceof Chart) {
       files.set(`charts/${name}.svg`, await content.svg());
       files.set(`charts/${name}.png`, await content.png());
@@ -91,7 +89,7 @@ export async function savePostmortem(
   files.set("postmortem.json", `${JSON.stringify(record, null, 1)}\n`);
   // Git would change line ends on its way through Windows, and with them the hashes.
   files.set(".gitattributes", "* -text\n");
-  files.set(MANIFEST, manifestText(files, record));
+  files.set(CHECKSUMS, checksumsText(files));
   return writeFolder(directory, files, (folder) => mayReplace(folder, record, replaceChanges));
 }
 
@@ -123,7 +121,7 @@ function colophon({ savedAt, masked, versions }: PostmortemRecord): string {
   const addresses = masked
     ? "E-mail and IP addresses are masked."
     : "Addresses are not masked: not for publication.";
-  return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "probelab postmortem verify"; the rows behind every figure are in data/, the queries in queries/.`;
+  return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "sha256sum -c SHA256SUMS"; the rows behind every figure are in data/, the queries in queries/.`;
 }
 
 /** A draft with its words changed; of names of people only secrets are taken out. */
@@ -153,15 +151,18 @@ async function mayReplace(
 ): Promise<void> {
   const failed = `Can't save the postmortem in ${JSON.stringify(folder)}`;
   const entries = (await lstat(folder)).isDirectory() ? await readdir(folder) : [];
-  if (!entries.includes(MANIFEST)) {
+  if (!entries.includes(CHECKSUMS)) {
     throw new ProbelabError(
       `${failed}: something else is there that would be lost; pass a folder that is new, empty, or holds a postmortem.`,
     );
   }
-  const { manifest, wrong } = await verifyPostmortem(folder);
+  const { wrong } = await verifyPostmortem(folder);
+  const held = await readRecord(folder);
   const lost = [
     ...(["title", "detectedAt"] as const).flatMap((name) =>
-      manifest[name] === incident[name] ? [] : [`its ${name} ${JSON.stringify(manifest[name])}`],
+      held === undefined || held[name] === incident[name]
+        ? []
+        : [`its ${name} ${shownValue(held[name])}`],
     ),
     ...wrong.map(({ path, state }) => `${path} (${state})`),
   ];
@@ -170,4 +171,14 @@ async function mayReplace(
   throw new ProbelabError(
     `${failed}: it holds what would be lost, ${lost.slice(0, 5).join(", ")}${more}. If it is this incident's, save once with { replaceChanges: true }; else pass another folder.`,
   );
+}
+
+/** The record of a saved postmortem; undefined where it can't be read. */
+async function readRecord(folder: string): Promise<Partial<PostmortemRecord> | undefined> {
+  try {
+    const bytes = await readPlainFile(join(folder, "postmortem.json"));
+    return Object(JSON.parse(bytes.toString("utf8"))) as Partial<PostmortemRecord>;
+  } catch {
+    return undefined;
+  }
 }

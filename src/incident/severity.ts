@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
-import { DAY, HOUR } from "../time/span.js";
+import { DAY, durationText, HOUR } from "../time/span.js";
 import { formatInstant } from "../time/time-zone.js";
 
 /** 1 is the highest severity. */
@@ -101,13 +101,13 @@ export function demandsOf(incident: Recorded, written: boolean, now: Date): read
   const isOpen = overBy > 0 && !begun;
   const response =
     begun && overBy > 0
-      ? `late: it began ${formatDuration(overBy)} after it was due, ${due}`
+      ? `late: it began ${durationText(overBy, 2)} after it was due, ${due}`
       : begun
         ? `done, due ${due}`
         : !isOpen
-          ? `not recorded, due ${due}, ${formatDuration(-overBy)} left`
+          ? `not recorded, due ${due}, ${durationText(-overBy, 2)} left`
           : canAct
-            ? `overdue by ${formatDuration(overBy)}, due ${due}`
+            ? `overdue by ${durationText(overBy, 2)}, due ${due}`
             : `none is on record; it was due ${due}`;
   const demand = (isDemanded: boolean, name: string, done: boolean, open = "not recorded") =>
     isDemanded ? [{ done, overdue: false, text: `${name}: ${done ? "done" : open}` }] : [];
@@ -139,21 +139,3 @@ export const severity = Object.assign(findSeverity, {
   /** The four severities, the highest (1) first. */
   all: SEVERITIES,
 });
-
-/** Milliseconds in their two largest units: `3 d 4 h`, `1 h 30 min`, `20 s`. */
-export function formatDuration(milliseconds: number): string {
-  const seconds = Math.floor(milliseconds / 1000);
-  const parts = [
-    [Math.floor(seconds / 86_400), "d"],
-    [Math.floor(seconds / 3_600) % 24, "h"],
-    [Math.floor(seconds / 60) % 60, "min"],
-    [seconds % 60, "s"],
-  ] as const;
-  const first = parts.findIndex(([amount]) => amount > 0);
-  if (first < 0) return milliseconds > 0 ? "less than 1 s" : "0 s";
-  return parts
-    .slice(first, first + 2)
-    .filter(([amount]) => amount > 0)
-    .map(([amount, unit]) => `${amount} ${unit}`)
-    .join(" ");
-}

@@ -1,7 +1,7 @@
 import { LOG_COLUMNS } from "../database/config.js";
 import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
-import { currentSignal } from "../interrupt/current-signal.js";
+import { currentSignal } from "../base/current-signal.js";
 
 const TYPES = Symbol.for("probelab.columnTypes");
 

@@ -1,28 +1,35 @@
-import { freshness, funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
-import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release.js";
+import { freshness, funnel, type FunnelFinding, type FunnelOptions } from "../service/funnel.js";
+import { release, type ReleaseFinding, type ReleaseOptions } from "../service/release.js";
 import { Database } from "../database/database.js";
 import { freeQueries, type QueryOptions } from "../query/free-query.js";
 import type { Limits } from "../database/limits.js";
 import type { TablesOptions } from "../database/config.js";
-import { withPassword } from "../credentials/credentials.js";
-import type { Source } from "../database/source.js";
+import { withPassword } from "../database/credentials.js";
+import type { DatabaseAddress } from "../database/address.js";
 import { findLimits, findSource, findTables, type SourceOptions } from "../database/settings.js";
-import { newestRow } from "../database/table-info.js";
-import { checkForms } from "../logs/forms.js";
-import { logsOf, type Logs } from "../logs/logs.js";
+import { newestRow, type NewestRow } from "../database/table-info.js";
+import { checkForms } from "../sources/logs/forms.js";
+import { logsOf, type Logs } from "../sources/logs/logs.js";
 import {
   measurementsOf,
   runsOf,
   type Measurements,
   type Runs,
-} from "../measurements/measurements.js";
+} from "../sources/measurements/measurements.js";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { counted, shownValue } from "../base/text.js";
+import { formatInstant } from "../time/time-zone.js";
 import { offerColumnTypes } from "./column-types.js";
+import { resultOfRows } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
-import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
-import { snapshot, type Snapshot, type SnapshotOptions } from "../snapshot/snapshot.js";
-import { flowAnomalies, type AnomaliesVerdict, type LabAnomaliesOptions } from "./anomalies.js";
+import { testHelpersOf, type TestHelpers } from "../sources/test-helpers/test-helpers.js";
+import { snapshot, type Snapshot, type SnapshotOptions } from "../sources/snapshot/snapshot.js";
+import {
+  flowAnomalies,
+  type AnomaliesVerdict,
+  type LabAnomaliesOptions,
+} from "../service/anomalies.js";
 import { DAY } from "../time/span.js";
 
 /** Options of `connect`: the sources, and the limits that each question carries. */
@@ -98,6 +105,13 @@ export interface Lab extends AsyncDisposable {
     options: QueryOptions,
   ): Promise<Result<Row>>;
   /**
+   * The columns of the table of measurements, or of that of the logs: their names and types.
+   *
+   * @example
+   * await lab.columns();
+   */
+  columns(table?: "measurements" | "logs"): Promise<Result<{ column: string; type: string }>>;
+  /**
    * Check-ins, submitted, accepted and stored reports of a range against the same hours of the week
    * before, by the forms of log lines (`tables.logs.forms`), and which step lost them: the probes,
    * the pipeline or ingestion. `freshness` says how fresh the data is now: the newest measurement, how
@@ -165,7 +179,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     await databases[Symbol.asyncDispose]();
   };
   try {
-    const now = await presentOf(database);
+    const { now, notes } = await presentOf(database);
     offerColumnTypes(database, logs);
     const measurements = measurementsOf(database);
     const freshnessNow = () => freshness(database, logs);
@@ -176,9 +190,20 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       testHelpers: testHelpersOf(database, now),
       logs: askLogs,
       source: database.source,
-      notes: database.notes,
+      notes: [...database.notes, ...notes],
       now,
       query: freeQueries(database),
+      async columns(of = "measurements") {
+        if (of !== "measurements" && of !== "logs") {
+          throw new ProbelabError(
+            `Can't list the columns of ${shownValue(of)}: pass "measurements" or "logs".`,
+          );
+        }
+        const asked = of === "logs" ? await logs() : database;
+        const { columns } = await asked.table(of);
+        const rows = Array.from(columns, ([column, type]) => ({ column, type }));
+        return resultOfRows(rows, { source: asked.source, notes: [] }) as Result<(typeof rows)[0]>;
+      },
       anomalies: (question) => flowAnomalies(measurements, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {
@@ -232,7 +257,7 @@ export async function openDatabases(options: ConnectOptions = {}) {
   };
 }
 
-function isSame(a: Source, b: Source): boolean {
+function isSame(a: DatabaseAddress, b: DatabaseAddress): boolean {
   if (a.kind === "embedded" || b.kind === "embedded") {
     return a.kind === "embedded" && b.kind === "embedded" && a.directory === b.directory;
   }
@@ -241,10 +266,11 @@ function isSame(a: Source, b: Source): boolean {
   return key(a) === key(b);
 }
 
-async function presentOf(database: Database): Promise<Date> {
-  const present = new Date();
+/** The present of a database's rows, and a note where some lie behind it. */
+async function presentOf(database: Database): Promise<{ now: Date; notes: readonly string[] }> {
+  const present = { now: new Date(), notes: [] };
   if (!database.embedded) return present;
-  let newest: Date | null;
+  let newest: NewestRow | null;
   try {
     newest = await newestRow(database.rows, await database.table("measurements"));
   } catch (error) {
@@ -253,6 +279,11 @@ async function presentOf(database: Database): Promise<Date> {
     throw error;
   }
   if (newest === null) return present;
-  const end = new Date((Math.floor(newest.getTime() / DAY) + 1) * DAY);
-  return end < present ? end : present;
+  const end = new Date((Math.floor(+newest.at / DAY) + 1) * DAY);
+  const [at, last] = [newest.at, newest.last].map((time) => formatInstant(time, "UTC"));
+  const note = `${counted(newest.stray, "measurement")} of a clock ahead ${newest.stray === 1 ? "is" : "are"} left out of lab.now: the others end at ${at} UTC, the last is of ${last} UTC.`;
+  return {
+    now: end < present.now ? end : present.now,
+    notes: newest.stray === 0 ? [] : [note],
+  };
 }

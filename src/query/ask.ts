@@ -1,7 +1,9 @@
+import type { ColumnTable } from "arquero";
 import { answerOrigin, type Database } from "../database/database.js";
 import { isOfColumns } from "../database/server-error.js";
 import { ProbelabError } from "../base/error.js";
 import { costOf } from "../result/origin.js";
+import { columnValues } from "../result/arquero-table.js";
 import { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -12,10 +14,10 @@ import type { Measure } from "./measure.js";
 import { fittingTop, isMerged, mergeRows, placed, type Fit } from "./merge-rows.js";
 import { Plan, type AnswerRow } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { NOTHING, type Extra, type Source } from "./source.js";
-import { whereText, type Where } from "./where.js";
+import { NOTHING, type Extra, type Filtered, type Source } from "./source.js";
+import { isComparison, whereText, type Where } from "./where.js";
 import { explainFilter } from "./why-empty.js";
-import { askDividing, isTooMuch } from "./windows.js";
+import { askInWindows, isTooMuch } from "./windows.js";
 
 export type { By } from "./dimension.js";
 
@@ -24,23 +26,27 @@ export interface GroupOptions<Name extends string = string, B extends By<Name> =
   /** The time to ask about, half-open: `last("3 months")` or `between(a, b)`. */
   readonly range: TimeRange;
   /**
-   * The bucket of time, any span; `"all"` makes the whole range one, without the column `t`. Default
-   * `"auto"`: the finest that keeps the answer under 5,000 rows.
+   * The bucket of time, any span; `"all"` makes the whole range one, without the column `t`,
+   * `"auto"` takes the finest that keeps the answer under 5,000 rows.
+   *
+   * @default "auto"
    */
   readonly every?: Bucket | "auto" | "all";
   /** Dimensions to group by: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`; `{ name: … }` names them. */
   readonly by?: B;
   /**
    * How many values of each dimension keep their name, the largest first; the others are "other", so
-   * that sums over any dimension stay whole. Default 6; Infinity keeps all. Several dimensions keep
-   * fewer where the answer would have 5,000 rows or more, and a reduction says so.
+   * that sums over any dimension stay whole; Infinity keeps all. Several dimensions keep fewer where
+   * the answer would have 5,000 rows or more, and a reduction says so.
+   *
+   * @default 6
    */
   readonly top?: number;
-  /** False leaves out the rows of values beyond the top, and says so (default true: they are "other"). */
+  /** False leaves out the rows of values beyond the top, and says so; true makes them "other". @default true */
   readonly other?: boolean;
   /** Filter: column to value, list of values, `prefix()`, or a comparison; all must hold. */
   readonly where?: Where<Name>;
-  /** Stops the query at the server; default: the interrupt of the running cell. */
+  /** Stops the query at the server. @default the interrupt of the running cell */
   readonly signal?: AbortSignal;
 }
 
@@ -121,8 +127,9 @@ async function askOnce(
   const plan = new Plan(source);
   const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
   const explained = async (empty: boolean): Promise<Extra> => {
-    if (source.filtered) {
-      return explainFilter(database, source.filtered, empty, signal).catch(unexplained);
+    const { filtered, kind } = source;
+    if (filtered) {
+      return explainFilter(database, { filtered, kind }, empty, signal).catch(unexplained);
     }
     const why = empty ? await source.whyEmpty?.() : undefined;
     return why === undefined ? NOTHING : { ...NOTHING, notes: [why] };
@@ -146,13 +153,27 @@ async function askOnce(
     fit,
     other,
     measures: planned,
-    many: source.many,
+    rowNoun: source.rowNoun,
   });
   const empty = table.numRows() === 0;
-  const unusable = usable.length < answer.rows.length;
-  const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
+  const unusable = new Set(answer.rows.map((row) => Number(row["_unusable"] ?? 0)));
+  unusable.delete(0);
+  const leftOut =
+    (unusable.size > 0 && (await source.unusableNotes?.(unusable, database, signal))) || [];
   const why = empty ? await explained(true) : missing;
-  const beside = [...new Set([missing, leftOut, why])];
+  const unmatched = await Promise.all(
+    zeroConditions(measures, table).map(async (where) =>
+      source.filtered === undefined || !isOfTable(source.filtered, where)
+        ? NOTHING
+        : await explainFilter(
+            database,
+            { filtered: { ...source.filtered, where }, kind: source.kind },
+            true,
+            signal,
+          ).catch(unexplained),
+    ),
+  );
+  const beside = [...new Set([missing, ...leftOut, why, ...unmatched])];
   const filter = preset.filterText ?? whereText(where);
   const cost = answerOrigin(database, question, range, answer);
   return new Result(table, {
@@ -166,6 +187,8 @@ async function askOnce(
     },
     reductions: columns.reductions,
     notes: [
+      // Why there is nothing comes before how it was asked.
+      ...(empty ? why.notes : []),
       ...(wanted === "auto"
         ? [
             `Grouped by ${buckets.every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
@@ -174,10 +197,40 @@ async function askOnce(
       ...answer.notes,
       ...source.notes,
       ...(preset.after ?? []),
-      ...leftOut.notes,
-      ...why.notes,
+      ...leftOut.flatMap(({ notes }) => notes),
+      ...(empty ? [] : why.notes),
+      ...new Set(unmatched.flatMap(({ notes }) => notes)),
       ...(empty ? [] : incompleteNotes(time, range)),
     ],
+  });
+}
+
+/** False for a condition on runs, which have columns that their table lacks. */
+function isOfTable({ find }: Filtered, where: Where): boolean {
+  try {
+    Object.keys(where).forEach(find);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The conditions of counts and shares that are zero in every row: a value that is misspelt, as `t` where
+ * a table holds `true`, looks like a calm answer.
+ */
+function zeroConditions(
+  measures: Readonly<Record<string, Measure<unknown>>>,
+  table: ColumnTable,
+): Where[] {
+  if (table.numRows() === 0) return [];
+  return Object.entries(measures).flatMap(([name, { measure, where, of }]) => {
+    const condition =
+      measure === "share" ? of?.[0]?.where : measure === "count" ? where : undefined;
+    const named = Object.entries(condition ?? {}).filter(([, wanted]) => !isComparison(wanted!));
+    const isZero = columnValues(table, name).every((value) => value === 0 || value === null);
+    // Several at once may each match some rows, and none together.
+    return named.length === 1 && isZero ? [Object.fromEntries(named)] : [];
   });
 }
 
@@ -200,7 +253,7 @@ async function askGroups(question: Question) {
     questionSql(plan, dimensions, { buckets, range: window, top, apart });
   const ask = (question: ReturnType<typeof sqlOf>) => database.ask({ ...question, action, signal });
   const first = sqlOf(kept);
-  const answer = await askDividing(
+  const answer = await askInWindows(
     plan,
     range,
     () => ask(first),

@@ -7,15 +7,8 @@ import { LENGTHS } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import type { AskedDimension } from "./dimension.js";
+import { asInstant, evenStart, secondsOf } from "./clickhouse.js";
 import type { Source } from "./source.js";
-
-/** More steps of time than these are not counted into an array for each group and thread. */
-const MOST_STEPS = 256;
-/** The same where there is one group alone. */
-const MOST_STEPS_ALONE = 8_192;
-/** 2100: seconds of a DateTime end soon after. */
-const MOST_SECONDS = 4_102_444_800;
 
 /** The buckets of a question, parsed at the door: where each starts, its SQL, and how it is shown. */
 export class AskedBuckets {
@@ -42,32 +35,7 @@ export class AskedBuckets {
       const [from, length] = [+start / 1000, (+end - +start) / 1000];
       if (stretches.at(-1)?.length !== length) stretches.push({ from, length });
     }
-    const [{ from, length } = { from: 0, length: 1 }, second] = stretches;
-    const seconds = `toUnixTimestamp(${instant})`;
-    const list = (of: "from" | "length") =>
-      `[${stretches.map((stretch) => `toInt64(${stretch[of]})`).join(", ")}]`;
-    const start =
-      second === undefined
-        ? `${from} + intDiv(${seconds} - ${from}, ${length}) * ${length}`
-        : `(roundDown(toInt64(${seconds}), ${list("from")}) AS _from) + intDiv(${seconds} - _from, transform(_from, ${list("from")}, ${list("length")}, toInt64(1)) AS _length) * _length`;
-    return `toDateTime64(${start}, 3, '${this.range.timeZone}')`;
-  }
-
-  /**
-   * The steps, in seconds since 1970, of which each bucket is made of whole ones: what all distances
-   * between starts are multiples of.
-   *
-   * @returns null where they would be too many for an array in each group of these dimensions.
-   */
-  steps(dimensions: readonly Pick<AskedDimension, "natural">[]) {
-    const starts = this.spans.map(({ start }) => +start / 1000);
-    const [first, end] = [starts[0]!, Math.ceil(+this.range.end / 1000)];
-    const step = starts.slice(1).reduce((all, start, at) => greatest(all, start - starts[at]!), 0);
-    const width = step === 0 ? end - first : step;
-    const size = Math.ceil((end - first) / width);
-    const groups = dimensions.reduce((all, { natural }) => all * (natural || 1), 1);
-    const few = dimensions.length === 0 ? size <= MOST_STEPS_ALONE : size * groups <= MOST_STEPS;
-    return few && first >= 0 && end <= MOST_SECONDS ? { first, width, size } : null;
+    return asInstant(evenStart(secondsOf(instant), stretches), this.range.timeZone);
   }
 
   /** The column of starts, and which of the buckets the range covers only in part. */
@@ -76,10 +44,6 @@ export class AskedBuckets {
     const incomplete = this.spans.filter(({ complete }) => !complete).map(({ start }) => start);
     return { name, every: this.every, incomplete };
   }
-}
-
-function greatest(a: number, b: number): number {
-  return b === 0 ? a : greatest(b, a % b);
 }
 
 /** More buckets than rows that an answer may have. */

@@ -1,3 +1,4 @@
+import { ProbelabError } from "../base/error.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { columnValues } from "../result/arquero-table.js";
 import type { Origin } from "../result/origin.js";
@@ -7,10 +8,19 @@ import type { Measure } from "./measure.js";
 import { mergeRows } from "./merge-rows.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
 import { cellsSql, unusable } from "./question-sql.js";
-import type { Source } from "./source.js";
-import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
+import {
+  about,
+  aboutDistinct,
+  asCode,
+  asFloat,
+  countRows,
+  distinctTuples,
+  isEmptyText,
+} from "./clickhouse.js";
+import type { Source, SourceKind } from "./source.js";
+import { and, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
-import { askDividing } from "./windows.js";
+import { askInWindows, isTooMuch } from "./windows.js";
 
 /** A source and what questions of change take of it by default. */
 export interface CubeSource {
@@ -48,13 +58,16 @@ export interface Cube {
   /** The value of each measure in each row. */
   readonly values: readonly Float64Array[];
   readonly measures: readonly PlannedMeasure[];
-  /** The number of different values in each row; undefined if the source lacks the column. */
-  readonly different: Float64Array | undefined;
+  /** The number of distinct values in each row; undefined if the source lacks the column. */
+  readonly distinct: Float64Array | undefined;
+  /** The rows that have none of them; undefined where each has one, or the source lacks the column. */
+  readonly nameless: Float64Array | undefined;
   /** The dimensions' names. */
   readonly names: readonly string[];
   /** Dimensions by default that the table lacks. */
   readonly lacking: readonly string[];
-  readonly many: string;
+  readonly kind: SourceKind;
+  readonly rowNoun: string;
   readonly origin: Omit<Origin, "columns" | "reductions">;
 }
 
@@ -65,14 +78,14 @@ export interface CubeQuestion {
   readonly by: readonly (string | Dimension)[] | undefined;
   readonly where: Where;
   /**
-   * Measures that add up (counts and sums); or one count of different values, of which each is shared
+   * Measures that add up (counts and sums); or one count of distinct values, of which each is shared
    * out in equal parts to the cells that have it, so that the cells add up to the whole.
    */
   readonly measures: readonly Measure<unknown>[];
   /** A sum of which the squares are asked as well: the last of the values, for its noise. */
   readonly squares?: Measure<unknown> | undefined;
-  /** A column whose different values are counted in each cell (within 1 % above 65,536), where the source has it. */
-  readonly different?: string | undefined;
+  /** A column whose distinct values are counted in each cell (within 1 % above 65,536), where the source has it. */
+  readonly distinct?: string | undefined;
   /** For errors: "explain a change". */
   readonly action: string;
   readonly signal: AbortSignal | undefined;
@@ -91,6 +104,10 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const lacking = options.by ? [] : cube.dimensions.filter((name) => !has(source, name));
   const by = options.by ?? cube.dimensions.filter((name) => !lacking.includes(name));
   const dimensions = by.map((one) => dimensionOf(nameOf(one), one, source, range.timeZone));
+  // A server that can't count them in one go is asked in windows, which are limited by themselves.
+  await refuseMany(database, source, range, dimensions, options).catch((error: unknown) => {
+    if (!isTooMuch(error)) throw error;
+  });
   const plan = new Plan(source);
   const measures = options.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
   const minutes = (+range.end - +range.start) / 60_000;
@@ -104,23 +121,20 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
             Number(value(row, minutes) ?? 0),
       );
   if (options.squares) read.push(valueOf(squaresOf(plan, options.squares)));
-  const different = options.different && differentOf(plan, options.different);
-  if (different !== undefined) read.push(valueOf(different));
+  const distinct = options.distinct && distinctOf(plan, options.distinct);
+  if (distinct) read.push(...distinct.map(valueOf));
   const { aggregates } = plan;
   const summed = entity ? [ROWS, "_shared"] : aggregates.map(({ as }) => as);
   const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
-  const texts = dimensions.map(({ text }, at): Column => [
-    `_d${at}`,
-    sql`toLowCardinality(${text(raw(`_g${at}`))})`,
-  ]);
+  const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, asCode(text(raw(`_g${at}`)))]);
   const questionOf = (window: TimeRange) => {
-    const cells = entity ? sharedOut(plan, window, entity, keys) : cellsSql(plan, window, keys);
+    const cells = entity ? splitDistinct(plan, window, entity, keys) : cellsSql(plan, window, keys);
     const columns = [...texts, ...summed.map((as): Column => [as, raw(as)])];
     const usable = source.unusable !== undefined && { where: [raw("NOT _unusable")] };
     return print(select({ columns, from: nested(cells), ...usable }));
   };
   const part = (window: TimeRange) => database.ask({ ...questionOf(window), action, signal });
-  const answer = await askDividing(plan, range, () => part(range), part);
+  const answer = await askInWindows(plan, range, () => part(range), part);
   const natural = dimensions.map(() => ({ natural: 1 }));
   const table =
     answer.table ??
@@ -141,18 +155,54 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
       columnValues(table, `_d${at}`).map((text) => (text === null ? null : label(text as string))),
     ),
     rows,
-    different: different === undefined ? undefined : values.pop(),
+    nameless: distinct?.[1] === undefined ? undefined : values.pop(),
+    distinct: distinct ? values.pop() : undefined,
     values,
     measures,
     names: dimensions.map(({ name }) => name),
     lacking,
-    many: source.many,
+    kind: source.kind,
+    rowNoun: source.rowNoun,
     origin: {
       ...answerOrigin(database, questionOf(range), range, answer),
       ...(filter !== "" && { filter }),
       notes: [...answer.notes, ...source.notes],
     },
   };
+}
+
+/** What can be judged in about a second, and read without blocking: values of a dimension, and cells. */
+const MOST_VALUES = 20_000;
+const MOST_CELLS = 1_000_000;
+
+/** Counts the dimensions' values on the server (within 1 %) before their cells are asked. */
+async function refuseMany(
+  database: Database,
+  source: Source,
+  range: TimeRange,
+  dimensions: readonly { readonly name: string; readonly key: Sql }[],
+  { action, signal }: CubeQuestion,
+): Promise<void> {
+  const keys = dimensions.map(({ key }) => key);
+  const columns = keys.map((key, at): Column => [`_n${at}`, about([key])]);
+  const cells: Column = ["_cells", about(keys)];
+  const question = select({ columns: [...columns, cells], from: source.from(range) });
+  const { table } = await database.ask({ ...print(question), action, signal });
+  const count = (as: string) => Number(columnValues(table, as)[0] ?? 0);
+  const text = (many: number) => many.toLocaleString("en-US");
+  const large = dimensions.find((_, at) => count(`_n${at}`) > MOST_VALUES);
+  const names = dimensions.map(({ name }) => name);
+  if (large !== undefined) {
+    const many = count(`_n${dimensions.indexOf(large)}`);
+    throw new ProbelabError(
+      `Can't ${action} by ${large.name}: it has about ${text(many)} different values, and ${text(MOST_VALUES)} are the most. Leave it out of dimensions${names.length === 1 ? "" : ` (${names.filter((name) => name !== large.name).join(", ")})`}, or ask about fewer rows with where.`,
+    );
+  }
+  if (count("_cells") > MOST_CELLS) {
+    throw new ProbelabError(
+      `Can't ${action} by ${names.join(", ")}: about ${text(count("_cells"))} combinations of their values occur, and ${text(MOST_CELLS)} are the most. Take fewer dimensions, or ask about fewer rows with where.`,
+    );
+  }
 }
 
 function valueOf(as: string): (row: AnswerRow) => number {
@@ -162,20 +212,24 @@ function valueOf(as: string): (row: AnswerRow) => number {
 /** The column of the sum of a column's squares. */
 function squaresOf(plan: Plan, measure: Measure<unknown>): string {
   const number = plan.number(measure.column, "sum the squares of").sql;
-  return plan.over(measure, "sum", plan.times(sql`pow(toFloat64(${number}), 2)`), "sum");
+  return plan.over(measure, "sum", plan.times(sql`pow(${asFloat(number)}, 2)`), "sum");
 }
 
-/** The column of how many different values a column has; undefined where the source lacks it. */
-function differentOf(plan: Plan, column: string): string | undefined {
+/** The columns of how many distinct values a column has, and of the rows that have none; undefined where the source lacks it. */
+function distinctOf(plan: Plan, column: string): readonly string[] | undefined {
   // Each row of runs is one.
-  if (plan.source.many === "runs") return plan.aggregate(sql`toFloat64(count())`, "sum");
+  if (plan.source.kind === "runs")
+    return [plan.aggregate(asFloat(countRows([], undefined)), "sum")];
   if (!has(plan.source, column)) return undefined;
   const value = plan.source.column(column).sql;
-  return plan.aggregate(sql`toFloat64(uniqIf(${value}, notEmpty(toString(${value}))))`, "sum");
+  return [
+    plan.aggregate(aboutDistinct(value), "sum"),
+    plan.aggregate(asFloat(countRows([isEmptyText(value)], undefined)), "sum"),
+  ];
 }
 
-/** Each different value in equal parts to the cells that have it. */
-function sharedOut(
+/** Each distinct value in equal parts to the cells that have it. */
+function splitDistinct(
   plan: Plan,
   range: TimeRange,
   entity: Measure<unknown>,
@@ -186,10 +240,10 @@ function sharedOut(
   const value = source.column(entity.column ?? "");
   const { conditions } = plan.only(entity);
   const one = conditions.length === 0 ? value.sql : sql`if(${and(conditions)}, ${value.sql}, NULL)`;
-  const names = join(keys.map(([name]) => raw(name)));
+  const names = keys.map(([name]) => raw(name));
   const entities = select({
     columns: [
-      ["_cells", sql`groupUniqArray((${names}, 0))`],
+      ["_cells", distinctTuples(names)],
       ["_part", raw("1 / length(_cells)")],
     ],
     from: nested(select({ columns: [...keys, ["_entity", one]], from: source.from(range) })),

@@ -1,6 +1,18 @@
 import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
 import { columnKind, type ColumnSql } from "./where.js";
-import { bind, raw, sql, type Sql } from "./sql.js";
+import {
+  asText,
+  comparedAs,
+  edgeList,
+  edgesReached,
+  evenBin,
+  hourIn,
+  partOrAll,
+  weekdayIn,
+  whereNumber,
+} from "./clickhouse.js";
+import { bind, type Sql } from "./sql.js";
 import type { Source } from "./source.js";
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
@@ -73,20 +85,21 @@ export function bins<Column extends string>(
   column: Column,
   at: readonly number[] | number,
 ): Dimension<`${Column}_bin`, Column> {
-  const edges = typeof at === "number" ? [at] : at;
+  const isWidth = typeof at === "number";
+  const edges = isWidth ? [at] : Array.isArray(at) ? (at as readonly number[]) : [];
   const ascending = edges.every(
     (edge, index) => Number.isFinite(edge) && (index === 0 || edge > (edges[index - 1] as number)),
   );
-  if (edges.length === 0 || !ascending || (typeof at === "number" && !(at > 0))) {
+  if (edges.length === 0 || !ascending || (isWidth && !(at >= LEAST_WIDTH))) {
     throw new ProbelabError(
-      `Can't cut ${column} into bins at ${JSON.stringify(at)}: pass ascending edges, such as bins("${column}", [0, 60, 600]), or one width above 0.`,
+      `Can't cut ${column} into bins at ${shownValue(at)}: pass ascending edges, such as bins("${column}", [0, 60, 600]), or one width of at least ${LEAST_WIDTH}.`,
     );
   }
   return {
     dimension: "bins",
     name: `${column}_bin`,
     column,
-    ...(typeof at === "number" ? { parts: at } : { edges: at }),
+    ...(isWidth ? { parts: at } : { edges }),
   };
 }
 
@@ -105,8 +118,6 @@ export interface AskedDimension {
   readonly key: Sql;
   /** Nullable text of a key. Keys of one text are one value. */
   readonly text: (key: Sql) => Sql;
-  /** True where the type, or the nature of it, says that there are few values. */
-  readonly few: boolean;
   /** The value's text in the answer. */
   readonly label: (text: string) => string;
   /** The order of a legend; missing: by size. */
@@ -115,8 +126,10 @@ export interface AskedDimension {
   readonly natural: number;
 }
 
+/** Narrower bins have no number that JavaScript can count to. */
+const LEAST_WIDTH = 1e-9;
+
 const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const numeric = (a: string, b: string): number => Number(a) - Number(b);
 
 /** The dimensions of `by`, each with the name of its column. */
 export function namedBy(by: By | undefined): readonly (readonly [string, string | Dimension])[] {
@@ -176,6 +189,70 @@ export function dimensionsOf(
   });
 }
 
+/** What a kind of dimension groups by, and how its values are read. */
+type Meaning = (
+  wanted: Dimension,
+  source: Source,
+  timeZone: string,
+) => Omit<AskedDimension, "name">;
+
+const itself = (text: string): string => text;
+const byNumber = (a: string, b: string): number => Number(a) - Number(b);
+
+/** All that there is to say of each kind of dimension. */
+const MEANINGS: Readonly<Record<Dimension["dimension"], Meaning>> = {
+  hourOfDay(_, { instant, daysOnly }, timeZone) {
+    if (daysOnly !== undefined) {
+      throw new ProbelabError(
+        `Can't group by the hour of the day: ${daysOnly}. Group by weekday(), or ask with every: "day".`,
+      );
+    }
+    const label = (text: string) => text.padStart(2, "0");
+    const key = hourIn(instant, timeZone);
+    return { key, text: asText, label, compare: byNumber, natural: 24 };
+  },
+  weekday(_, { instant }, timeZone) {
+    const label = (text: string) => WEEKDAYS[Number(text) - 1] ?? text;
+    const key = weekdayIn(instant, timeZone);
+    return { key, text: asText, label, compare: byNumber, natural: 7 };
+  },
+  versionPart({ column = "", parts = 1 }, source) {
+    // Digits joined by dots, behind what stands before the first digit ("v3.10").
+    const pattern = `^[^0-9]*[0-9]+(?:\\.[0-9]+){0,${parts - 1}}`;
+    const partOf = (text: Sql) => partOrAll(text, bind("version", "String", pattern));
+    const key = keyed(source.column(column), partOf);
+    return { ...key, label: itself, compare: compareVersions, natural: 0 };
+  },
+  bins({ column = "", edges, parts: width = 1 }, source) {
+    const { sql: number, type, unit } = source.column(column);
+    if (columnKind(type) !== "number") {
+      throw new ProbelabError(
+        `Can't cut ${column}, a ${type}, into bins: only numbers have an order. Group by the column itself, or pass a column of numbers.`,
+      );
+    }
+    const bin =
+      edges === undefined
+        ? evenBin(number, type, width)
+        : edgesReached(comparedAs(number, type, false).column, edgeList(edges, type));
+    const unitText = unit === undefined ? "" : ` ${unit}`;
+    const label = (text: string): string => {
+      const at = Number(text);
+      if (edges === undefined) return `${tidy(at * width)} to ${tidy((at + 1) * width)}${unitText}`;
+      const [low, high] = [edges[at - 1], edges[at]];
+      if (low === undefined) return `< ${high}${unitText}`;
+      return high === undefined ? `≥ ${low}${unitText}` : `${low} to ${high}${unitText}`;
+    };
+    const natural = edges === undefined ? 0 : edges.length + 1;
+    return {
+      key: whereNumber(number, asText(bin)),
+      text: (key) => key,
+      label,
+      compare: byNumber,
+      natural,
+    };
+  },
+};
+
 /** The SQL of a dimension and how its values are read. */
 export function dimensionOf(
   name: string,
@@ -183,44 +260,16 @@ export function dimensionOf(
   source: Source,
   timeZone: string,
 ): AskedDimension {
-  const plain = { name, label: (text: string) => text, natural: 0 };
   if (typeof wanted === "string") {
-    const own = {
-      ...plain,
+    const own = { name, label: itself, natural: 0, ...keyed(source.column(wanted)) };
+    return {
+      ...own,
       ...(wanted !== name && { of: wanted }),
-      ...keyed(source.column(wanted)),
+      ...(isVersionColumn(wanted) && { compare: compareVersions }),
     };
-    return isVersionColumn(wanted) ? { ...own, compare: compareVersions } : own;
   }
-  const few = { few: true, compare: numeric };
-  switch (wanted.dimension) {
-    case "hourOfDay": {
-      if (source.daysOnly !== undefined) {
-        throw new ProbelabError(
-          `Can't group by the hour of the day: ${source.daysOnly}. Group by weekday(), or ask with every: "day".`,
-        );
-      }
-      const key = raw(`toHour(${source.instant}, '${timeZone}')`);
-      const label = (text: string) => text.padStart(2, "0");
-      return { name, key, text: asText, ...few, label, natural: 24 };
-    }
-    case "weekday": {
-      const key = raw(`toDayOfWeek(${source.instant}, 0, '${timeZone}')`);
-      const label = (text: string) => WEEKDAYS[Number(text) - 1] ?? text;
-      return { name, key, text: asText, ...few, label, natural: 7 };
-    }
-    case "versionPart": {
-      // Digits joined by dots, behind what stands before the first digit ("v3.10").
-      const pattern = `^[^0-9]*[0-9]+(?:\\.[0-9]+){0,${(wanted.parts ?? 1) - 1}}`;
-      const partOf = (text: Sql): Sql => {
-        const part = sql`extract(assumeNotNull(${text}), ${bind("version", "String", pattern)})`;
-        return sql`if(isNull(${text}), NULL, if(empty(${part}), assumeNotNull(${text}), ${part}))`;
-      };
-      const key = keyed(source.column(wanted.column ?? ""), partOf);
-      return { ...plain, ...key, compare: compareVersions };
-    }
-    case "bins":
-      return { name, ...few, ...binsOf(wanted, source) };
+  if (Object.hasOwn(MEANINGS, wanted.dimension)) {
+    return { name, ...MEANINGS[wanted.dimension](wanted, source, timeZone) };
   }
   throw new ProbelabError(
     `Can't group by ${JSON.stringify(wanted)}: pass a column's name, hourOfDay(), weekday(), versionPart(column, parts) or bins(column, edges).`,
@@ -231,49 +280,16 @@ export function dimensionOf(
 const STORED =
   /^(?:Nullable\(|LowCardinality\()*(?:String|FixedString|U?Int\d+|Enum|Bool|UUID|IPv[46]|Date)/;
 
-type Key = Pick<AskedDimension, "key" | "text" | "few">;
-
 /** Groups by a column as it is stored where its type allows. */
-function keyed({ sql: column, type }: ColumnSql, more = (text: Sql): Sql => text): Key {
+function keyed(
+  { sql: column, type }: ColumnSql,
+  more = (text: Sql): Sql => text,
+): Pick<AskedDimension, "key" | "text"> {
   const text = (key: Sql) => more(asText(key));
-  const few = /^(LowCardinality|Enum|Bool|Nullable\((Enum|Bool))/.test(type);
-  return STORED.test(type)
-    ? { key: column, text, few }
-    : { key: text(column), text: (key) => key, few: false };
-}
-
-function binsOf(wanted: Dimension, source: Source) {
-  const { column = "", edges, parts: width = 1 } = wanted;
-  const found = source.column(column);
-  if (columnKind(found.type) !== "number") {
-    throw new ProbelabError(
-      `Can't cut ${column}, a ${found.type}, into bins: only numbers have an order. Group by the column itself, or pass a column of numbers.`,
-    );
-  }
-  const number = sql`toFloat64(${found.sql})`;
-  const unit = found.unit === undefined ? "" : ` ${found.unit}`;
-  const bin =
-    edges === undefined
-      ? sql`floor(${number} / ${raw(String(width))})`
-      : sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${raw(`[${edges.join(", ")}]`)})`;
-  const key = sql`if(isNull(${found.sql}) OR NOT isFinite(ifNull(${number}, nan)), NULL, ${asText(bin)})`;
-  const label = (text: string): string => {
-    const at = Number(text);
-    if (edges === undefined) return `${tidy(at * width)} to ${tidy((at + 1) * width)}${unit}`;
-    const [low, high] = [edges[at - 1], edges[at]];
-    if (low === undefined) return `< ${high}${unit}`;
-    return high === undefined ? `≥ ${low}${unit}` : `${low} to ${high}${unit}`;
-  };
-  const natural = edges === undefined ? 0 : edges.length + 1;
-  return { key, text: (key: Sql) => key, label, few: natural > 0, natural };
+  return STORED.test(type) ? { key: column, text } : { key: text(column), text: (key) => key };
 }
 
 /** Without the noise of floating point: 0.3, not 0.30000000000000004. */
 function tidy(value: number): string {
   return String(Number(value.toPrecision(12)));
-}
-
-/** A value as text, null where the row has none. */
-export function asText(value: Sql): Sql {
-  return sql`toNullable(toString(${value}))`;
 }

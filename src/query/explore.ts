@@ -1,6 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import type { Database } from "../database/database.js";
 import { MOST_ROWS } from "../base/limits.js";
+import { grouped } from "../base/text.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { autoBucket, BUCKETS, buckets, checkBucket, type Bucket } from "../time/bucket.js";
@@ -19,9 +20,9 @@ export interface ExploreOptions<
 > extends Pick<GroupOptions<Name, B>, "range" | "where" | "signal"> {
   /** One to four dimensions to choose by: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`. */
   readonly by: B;
-  /** `count()`, `sum(column)`, `share(where)` or `ratio(a, b)`, whose parts add up; default `count()`. */
+  /** `count()`, `sum(column)`, `share(where)` or `ratio(a, b)`, whose parts add up. @default `count()` */
   readonly measure?: Measure<unknown, Name>;
-  /** The bucket of time; default "auto": the finest that fits. */
+  /** The bucket of time; "auto" takes the finest that fits. @default "auto" */
   readonly every?: Bucket | "auto";
 }
 
@@ -53,7 +54,7 @@ export async function askExplore(
     );
   }
   const source = await open(range);
-  const measures = measured(measure, action, source.many);
+  const measures = measured(measure, action, source.rowNoun);
   const main = Object.keys(measures).at(-1)!;
   const ask = (every: Bucket) =>
     askSource(database, open, { ...rest, by, every, top: MOST_VALUES }, measures, { action, main });
@@ -66,18 +67,24 @@ export async function askExplore(
     wanted === "auto"
       ? (steps.findLast((every) => sizeOf(every) >= FEW_BUCKETS) ?? steps[0] ?? "month")
       : checkBucket(wanted);
-  const refused = new ProbelabError(
-    `Can't ${action} by ${few} over ${formatRange(range)}: the values of these dimensions make 5,000 rows or more. Take a coarser every ("auto" picks one), a shorter range or fewer dimensions.`,
-  );
-  if (!fits(few)) throw refused;
+  const refused = (why: string) =>
+    new ProbelabError(
+      `Can't ${action} by ${few} over ${formatRange(range)}: ${why}. Take a coarser every ("auto" picks one), a shorter range or fewer dimensions.`,
+    );
+  if (!fits(few)) throw refused("the range has 5,000 buckets or more");
   let cells = await ask(few);
   if (wanted === "auto" && cells.numRows() > 0) {
     const groups = cells.numRows() / sizeOf(few);
     const every = coarser(autoBucket(range, MOST_ROWS, groups), finest);
     if (every !== few) cells = await ask(every);
   }
-  if (cells.numRows() > MOST_ROWS) throw refused;
-  return arranged(cells, main, wanted === "auto");
+  const filled = arranged(cells, main, wanted === "auto");
+  if (filled.numRows() > MOST_ROWS) {
+    throw refused(
+      `the values of these dimensions make ${grouped(filled.numRows())} rows, not fewer than 5,000`,
+    );
+  }
+  return filled;
 }
 
 /** Without empty cells; names what adds up to the main measure. */

@@ -24,7 +24,7 @@ export interface QueryOptions {
    * or a measure without a condition. Others stay as they are.
    */
   readonly columns?: Readonly<Record<string, ColumnMeaning>>;
-  /** Stops the query at the server; default: the interrupt of the running cell. */
+  /** Stops the query at the server. @default the interrupt of the running cell */
   readonly signal?: AbortSignal;
 }
 
@@ -51,7 +51,7 @@ export function freeQueries(database: Database): FreeQuery {
   return async <Row extends object>(sql: string, options: QueryOptions) => {
     refuseUnknown(options, ["range", "params", "columns", "signal"], "run a query");
     const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
-    const question: Asked = { ...options, database, sql, range };
+    const question: FreeQuestion = { ...options, database, sql, range };
     const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
     const known = memory.get(key);
     memory.delete(key);
@@ -76,7 +76,7 @@ export function freeQueries(database: Database): FreeQuery {
   };
 }
 
-type Asked = QueryOptions & { readonly database: Database; readonly sql: string };
+type FreeQuestion = QueryOptions & { readonly database: Database; readonly sql: string };
 type TimeColumn = Pick<TableInfo, "time" | "notes">;
 
 /** The server's description of a question before it is asked. */
@@ -96,7 +96,7 @@ function isNothing(answer: Result<object>): boolean {
   return answer.numRows() < 2 && Object.values(first).every((value) => !value);
 }
 
-async function learn(question: Asked): Promise<Learned> {
+async function learn(question: FreeQuestion): Promise<Learned> {
   const { database, signal } = question;
   checkCode(database, sqlCode(question.sql));
   const { changes } = database;
@@ -144,7 +144,7 @@ async function learn(question: Asked): Promise<Learned> {
 }
 
 async function answerTo<Row extends object>(
-  call: Asked,
+  call: FreeQuestion,
   { columns, types }: Learned,
 ): Promise<Result<Row>> {
   const { database, range, signal } = call;
@@ -205,7 +205,7 @@ function endsOf(sql: string): readonly ("start" | "end")[] {
 }
 
 /** The SQL as it is sent: each `{range}` replaced by the bound on its column. */
-function boundSql(question: Asked, columns: Learned["columns"]) {
+function boundSql(question: FreeQuestion, columns: Learned["columns"]) {
   const { range } = question;
   const parameters: Record<string, unknown> = { ...question.params };
   const keys = [...columns.keys()];
@@ -222,7 +222,7 @@ function boundSql(question: Asked, columns: Learned["columns"]) {
 
 /** The column that bounds the query: of the service's tables first, wherever those are. */
 async function findTimeColumn(
-  { database, sql, signal }: Asked,
+  { database, sql, signal }: FreeQuestion,
   [table, name]: readonly [table: string, name: string],
 ): Promise<TimeColumn> {
   const { measurements } = database.tables;

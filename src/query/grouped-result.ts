@@ -21,7 +21,7 @@ interface AskedGroups {
   readonly other: boolean;
   readonly measures: readonly PlannedMeasure[];
   /** Plural name of the source's rows: "measurements". */
-  readonly many: string;
+  readonly rowNoun: string;
 }
 
 /** The rows of an answer, and what they mean. */
@@ -164,7 +164,7 @@ function compareAt(a: Group, b: Group, at: number, { compare }: AskedDimension):
 /** A sentence on the merged values of each dimension; before them, where fewer are kept than were asked for, why. */
 function restSentences(
   rows: readonly AnswerRow[],
-  { dimensions, many, other, top, fit }: AskedGroups,
+  { dimensions, rowNoun, other, top, fit }: AskedGroups,
   groups: ReadonlyMap<string, Group>,
   named: readonly { readonly other: string }[],
 ): string[] {
@@ -173,13 +173,13 @@ function restSentences(
     const kept = places.size - Number(places.has(0));
     const total = rows.reduce((most, row) => Math.max(most, Number(row[`_h${at}`] ?? 0)), 0);
     if (natural || total <= kept) return [];
-    const top = `Top ${grouped(kept)} of ${grouped(total)} ${columnsPlural([name])} by ${many}`;
+    const top = `Top ${grouped(kept)} of ${grouped(total)} ${columnsPlural([name])} by ${rowNoun}`;
     const more = `${grouped(total - kept)} more`;
     if (other) return [`${top}; ${named[at]!.other}: ${more}.`];
     const left = rows.filter((row) => Number(row[`_p${at}`]) === 0);
     const n = left.reduce((sum, row) => sum + Number(row[ROWS]), 0);
     return [
-      `${top}; left out: ${more}, with ${grouped(n)} ${n === 1 ? many.replace(/s$/, "") : many}.`,
+      `${top}; left out: ${more}, with ${grouped(n)} ${n === 1 ? rowNoun.replace(/s$/, "") : rowNoun}.`,
     ];
   });
   if (fit.top === top || sentences.length === 0) return sentences;

@@ -37,7 +37,8 @@ export function m4Sql({ source, y, gaps, series, range, width }: M4Line): Sql {
   const keys = names.map((name): Column => [name, raw(name)]);
   const plan = new Plan({
     ...source,
-    many: "measurements",
+    kind: "measurements",
+    rowNoun: "measurements",
     notes: [],
     column: () => ({ sql: y, type: "Float64" }),
     from: () =>

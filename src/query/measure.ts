@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
 import type { Where } from "./where.js";
 import { CONFIDENCES, type Confidence } from "./wilson.js";
 
@@ -33,9 +34,9 @@ export interface Measure<V = number | null, C extends string = string> {
   readonly interval?: Confidence;
   /** Of a rate. */
   readonly per?: RateUnit;
-  /** For an axis or a header; default: made of the column and the measure. */
+  /** For an axis or a header. @default made of the column and the measure */
   readonly label?: string;
-  /** Default: the unit of the column; `share` for a share. */
+  /** @default the unit of the column; `share` for a share */
   readonly unit?: string;
   readonly [VALUE]?: V;
   readonly [COLUMN]?: C;
@@ -43,11 +44,11 @@ export interface Measure<V = number | null, C extends string = string> {
 
 /** Options of every measure. */
 export interface MeasureOptions<C extends string = string> {
-  /** Rows of the question that are measured; default: all. */
+  /** Rows of the question that are measured. @default all */
   readonly where?: Where<C>;
-  /** For an axis or a header; default: made of the column and the measure. */
+  /** For an axis or a header. @default made of the column and the measure */
   readonly label?: string;
-  /** Default: the unit of the column. */
+  /** @default the unit of the column */
   readonly unit?: string;
 }
 
@@ -131,9 +132,9 @@ export function quantile<C extends string>(
   column: C,
   options: MeasureOptions<C> = {},
 ): Measure<number | null, C> {
-  if (!(level >= 0 && level <= 1)) {
+  if (typeof level !== "number" || !(level >= 0 && level <= 1)) {
     throw new ProbelabError(
-      `Can't give the quantile ${String(level)}: pass a number from 0 to 1, such as quantile(0.5, ${JSON.stringify(column)}).`,
+      `Can't give the quantile ${shownValue(level)}: pass a number from 0 to 1, such as quantile(0.5, ${JSON.stringify(column)}).`,
     );
   }
   return { measure: "quantile", level, column, ...options };
@@ -141,7 +142,7 @@ export function quantile<C extends string>(
 
 /** Options of {@link share}. */
 export interface ShareOptions<C extends string = string> extends Omit<MeasureOptions, "where"> {
-  /** The rows that it is a share of; default: all rows of the question. */
+  /** The rows that it is a share of. @default all rows of the question */
   readonly of?: Where<C>;
   /** Adds the columns NAME_low and NAME_high, the ends of the Wilson interval of this confidence. */
   readonly interval?: Confidence;

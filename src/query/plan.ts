@@ -1,10 +1,20 @@
 import { ProbelabError } from "../base/error.js";
+import {
+  asFloat,
+  asInstant,
+  countRows,
+  DISTINCT,
+  finiteOrNull,
+  occurrences,
+  overRows,
+  QUANTILES,
+} from "./clickhouse.js";
 import { columnsPlural, columnTitle } from "../result/column-words.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { quantileLabel, type Measure } from "./measure.js";
 import type { Source, SourceColumn } from "./source.js";
-import { and, join, print, raw, sql, type Sql } from "./sql.js";
+import { join, print, raw, sql, type Sql } from "./sql.js";
 import { columnKind, whereSql, whereText } from "./where.js";
 import { wilson } from "./wilson.js";
 
@@ -26,8 +36,6 @@ export interface Aggregate {
   readonly cell: Sql;
   /** The function that merges cells, over their column. */
   readonly merge: string;
-  /** The condition of the rows that it counts, if it only counts. */
-  readonly counted?: Sql;
   /** Of quantiles: how often each number occurs, a state that can be sent and merged anywhere. */
   readonly spread?: { readonly levels: readonly number[]; readonly cell: Sql };
 }
@@ -86,21 +94,18 @@ export class Plan {
   constructor(source: Source) {
     this.source = source;
     const { weight } = source;
-    const cell = weight === undefined ? raw("count()") : sql`sum(${weight})`;
-    this.#aggregates.set("", { as: ROWS, cell, merge: "sum", counted: raw("true") });
+    this.#aggregates.set("", { as: ROWS, cell: countRows([], weight), merge: "sum" });
   }
 
   /** The number of rows, and the aggregates of all measures planned so far. */
   get aggregates(): readonly Aggregate[] {
     const quantiles = [...this.#quantiles.values()].map(({ as, levels, number, conditions }) => {
       const list = levels.join(", ");
-      const known = and([sql`isNotNull(${number})`, ...conditions]);
-      const cell = sql`sumMapIf([assumeNotNull(toFloat64(${number}))], [toFloat64(1)], ${known})`;
       return {
         as,
-        cell: overRows("quantilesExactInclusiveState", number, conditions, `(${list})`),
-        merge: `quantilesExactInclusiveMerge(${list})`,
-        spread: { levels, cell },
+        cell: overRows(QUANTILES.state, number, conditions, `(${list})`),
+        merge: `${QUANTILES.merge}(${list})`,
+        spread: { levels, cell: occurrences(number, conditions) },
       };
     });
     return [...this.#aggregates.values(), ...quantiles];
@@ -164,12 +169,12 @@ export class Plan {
   }
 
   /** The name of an aggregate's column in the answer; `merge` is the function that merges cells. */
-  aggregate(cell: Sql, merge: string, counted?: Sql): string {
+  aggregate(cell: Sql, merge: string): string {
     const key = JSON.stringify(print(cell));
     const before = this.#aggregates.get(key);
     if (before !== undefined) return before.as;
     const as = `_a${this.#aggregates.size - 1}`;
-    this.#aggregates.set(key, { as, cell, merge, ...(counted && { counted }) });
+    this.#aggregates.set(key, { as, cell, merge });
     return as;
   }
 
@@ -197,7 +202,7 @@ export class Plan {
     };
   }
 
-  /** A number of a row, as often as the row stands for. */
+  /** A row's value times its weight. */
   times(number: Sql): Sql {
     const { weight } = this.source;
     return weight === undefined ? number : sql`${number} * ${weight}`;
@@ -214,20 +219,13 @@ export class Plan {
     }
     // Arrow carries these as bytes, and the server's quantiles don't know them.
     if (/Int(128|256)|BFloat/.test(found.type)) {
-      return { ...found, sql: sql`toFloat64(${found.sql})` };
+      return { ...found, sql: asFloat(found.sql) };
     }
     // NaN and infinities are what a division by zero left: one of them would be the whole sum.
     return /Float/.test(found.type) && found.finite !== true
-      ? { ...found, sql: sql`if(isFinite(${found.sql}), ${found.sql}, NULL)` }
+      ? { ...found, sql: finiteOrNull(found.sql) }
       : found;
   }
-}
-
-/** An aggregate function over the rows that conditions leave. */
-function overRows(call: string, value: Sql, conditions: readonly Sql[], parameters = ""): Sql {
-  return conditions.length === 0
-    ? sql`${raw(call + parameters)}(${value})`
-    : sql`${raw(`${call}If${parameters}`)}(${value}, ${and(conditions)})`;
 }
 
 /** @throws ProbelabError for what is no measure. */
@@ -241,17 +239,15 @@ function meaningOf(measure: AnyMeasure): Meaning {
 
 function makeCount(measure: AnyMeasure, plan: Plan): Made {
   const { conditions, about } = plan.only(measure);
-  const { many, weight } = plan.source;
-  const all = and(conditions);
-  const rows = weight === undefined ? sql`countIf(${all})` : sql`sumIf(${weight}, ${all})`;
-  const as = conditions.length === 0 ? ROWS : plan.aggregate(rows, "sum", all);
-  return { label: `${capital(many)}${about}`, unit: many, value: (row) => Number(row[as]) };
+  const { rowNoun, weight } = plan.source;
+  const as = conditions.length === 0 ? ROWS : plan.aggregate(countRows(conditions, weight), "sum");
+  return { label: `${capital(rowNoun)}${about}`, unit: rowNoun, value: (row) => Number(row[as]) };
 }
 
 function makeSum(measure: AnyMeasure, plan: Plan): Made {
   const { sql: stored, type, label, unit } = plan.number(measure.column, "sum");
   // The server's sums of 64 bits begin again at the end of theirs.
-  const number = /Int64/.test(type) ? sql`toFloat64(${stored})` : stored;
+  const number = /Int64/.test(type) ? asFloat(stored) : stored;
   const as = plan.over(measure, "sum", plan.times(number), "sum");
   const { about } = plan.only(measure);
   return { label: `${label}, sum${about}`, unit, value: (row) => Number(row[as] ?? 0) };
@@ -260,7 +256,7 @@ function makeSum(measure: AnyMeasure, plan: Plan): Made {
 function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
   const { sql: value, label = columnsPlural([column]) } = plan.source.column(column);
-  const as = plan.over(measure, "uniqExactState", value, "uniqExactMerge");
+  const as = plan.over(measure, DISTINCT.state, value, DISTINCT.merge);
   return {
     label: `Distinct ${label}${plan.only(measure).about}`,
     unit: "distinct values",
@@ -271,7 +267,7 @@ function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
 function makeMean(measure: AnyMeasure, plan: Plan): Made {
   const { sql: number, label, unit } = plan.number(measure.column, "average");
   const { weight } = plan.source;
-  const total = plan.over(measure, "sum", plan.times(sql`toFloat64(${number})`), "sum");
+  const total = plan.over(measure, "sum", plan.times(asFloat(number)), "sum");
   const n =
     weight === undefined
       ? plan.over(measure, "count", number, "sum")
@@ -287,11 +283,11 @@ function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
   const { column, measure: kind } = measure;
   const { about } = plan.only(measure);
   if (column === "time") {
-    const { many, instant, span = { first: instant, last: instant } } = plan.source;
-    const time = raw(`toDateTime64(${kind === "min" ? span.first : span.last}, 3, 'UTC')`);
+    const { rowNoun, instant, span = { first: instant, last: instant } } = plan.source;
+    const time = raw(asInstant(kind === "min" ? span.first : span.last));
     const as = plan.over(measure, `${kind}OrNull`, time, kind);
     return {
-      label: `${kind === "min" ? "First" : "Last"} of the ${many}${about}`,
+      label: `${kind === "min" ? "First" : "Last"} of the ${rowNoun}${about}`,
       unit: "",
       value: (row) => (row[as] as Date | null | undefined) ?? null,
     };
@@ -315,11 +311,11 @@ function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
   }
   if (plan.source.weight !== undefined) {
     throw new ProbelabError(
-      `Can't give quantiles of ${column}: a row stands for several ${plan.source.many} here. Ask the table itself.`,
+      `Can't give quantiles of ${column}: a row stands for several ${plan.source.rowNoun} here. Ask the table itself.`,
     );
   }
   // The server's quantiles know no decimals.
-  const number = type.includes("Decimal") ? sql`toFloat64(${stored})` : stored;
+  const number = type.includes("Decimal") ? asFloat(stored) : stored;
   const { as, at } = plan.quantile(level, number, measure);
   return {
     label: `${label}, ${quantileLabel(level)}${plan.only(measure).about}`,
@@ -353,7 +349,7 @@ function shareCounts(measure: AnyMeasure, plan: Plan) {
   const all = makeCount({ measure: "count", ...(where && { where }) }, plan).value;
   const some = makeCount({ measure: "count", where: { ...matching.where, ...where } }, plan).value;
   return {
-    label: `Share of ${plan.source.many} with ${whereText(matching.where)}`,
+    label: `Share of ${plan.source.rowNoun} with ${whereText(matching.where)}`,
     counts: (row: AnswerRow) => [Number(some(row, 1)), Number(all(row, 1))] as const,
   };
 }

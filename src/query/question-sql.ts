@@ -5,7 +5,6 @@ import { ROWS, type Plan } from "./plan.js";
 import type { Source } from "./source.js";
 import {
   bind,
-  join,
   nested,
   print,
   raw,
@@ -18,52 +17,6 @@ import {
 
 function same(name: string): Column {
   return [name, raw(name)];
-}
-
-/**
- * Counts into an array of even steps for each group (`countResample`), which takes a half to a third
- * of the processor time of a key of two parts. Days in place of seconds, a quotient by a constant, bounds
- * in an array (`roundDown`), a SELECT for each bucket, and a hash of group and step in one number take as
- * long or up to 28 % longer.
- *
- * @returns null where something else than counts is asked, where steps would be too many, or where
- *   a group's array would be repeated for too many groups.
- */
-function countedEvenly(
-  { source, aggregates }: Plan,
-  dimensions: readonly AskedDimension[],
-  buckets: AskedBuckets,
-  range: TimeRange,
-): ((keys: readonly Column[], out: readonly Column[]) => Sql) | null {
-  if (source.weight !== undefined || source.many !== "measurements") return null;
-  if (aggregates.some(({ counted }) => counted === undefined)) return null;
-  if (dimensions.some(({ few }) => !few)) return null;
-  if (dimensions.filter((dimension) => !dimension.natural).length > 1) return null;
-  const steps = buckets.steps(dimensions);
-  if (steps === null) return null;
-  const { first, width, size } = steps;
-  const into = raw(`Resample(${first}, ${first + size * width}, ${width})`);
-  const second = raw(`toUnixTimestamp(${source.instant})`);
-  const counts = aggregates.map(({ as, counted }): Column => [
-    as,
-    as === ROWS ? sql`count${into}(${second})` : sql`countIf${into}(${counted!}, ${second})`,
-  ]);
-  const began = `toDateTime64(${first} + (_step - 1) * ${width}, 3, 'UTC')`;
-  return (keys, out) =>
-    select({
-      columns: [
-        ["_t", raw(buckets.sql(began))],
-        ...out,
-        ...counts.map(([name]): Column => same(name)),
-      ],
-      from: sql`${nested(
-        select({
-          columns: [...keys, ...counts],
-          from: source.from(range),
-          groupBy: keys.map(([name]) => name),
-        }),
-      )}\nARRAY JOIN arrayEnumerate(${raw(ROWS)}) AS _step, ${join(counts.map(([name]) => raw(name)))}\nWHERE ${raw(ROWS)} > 0`,
-    });
 }
 
 /**
@@ -120,7 +73,6 @@ export function questionSql(
   const start: Column[] = buckets.every ? [["_t", raw(buckets.sql(source.instant))]] : [];
   const groups = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
   const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);
-  const even = buckets.every && countedEvenly(plan, dimensions, buckets, range);
   const cells = (): Sql => {
     const read = [...unusable(source).map(([name]) => name), ...aggregates.map(({ as }) => as)];
     return select({
@@ -144,7 +96,7 @@ export function questionSql(
     ranked.length === 0
       ? from
       : select({ columns: [same("*"), ...ranked.map(column)], from: nested(from) });
-  const sized = beside(even ? even(groups, texts) : cells(), (at) => [
+  const sized = beside(cells(), (at) => [
     `_s${at}`,
     raw(`sum(${size}) OVER (PARTITION BY _d${at})`),
   ]);

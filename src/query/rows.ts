@@ -6,7 +6,7 @@ import { resultOfRows, resultOfTable } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { nextBucket } from "../time/bucket.js";
 import { readInstant } from "../time/instant.js";
-import { readSpan } from "../time/span.js";
+import { DAY, readSpan } from "../time/span.js";
 import { between } from "../time/time-range.js";
 import { checkNamed, nameColumns, type ColumnMeaning } from "./named-columns.js";
 
@@ -35,7 +35,7 @@ export function rows<Row extends object = Record<string, never>>(
   }
   const own = isArqueroTable(given) ? resultOfTable(given) : resultOfRows(given);
   const table = withTimes(own.table, columns);
-  const none = between(new Date(0), new Date(86_400_000));
+  const none = between(new Date(0), new Date(DAY));
   const named = checkNamed(columns, described(table), none);
   const [name, every] = named.times[0] ?? [];
   const starts = name === undefined ? [] : columnValues(table, name).map(Number);

@@ -22,14 +22,18 @@ export interface SourceColumn extends ColumnSql {
   readonly finite?: true;
 }
 
+/** What a row of a source is. */
+export type SourceKind = "measurements" | "runs" | "logs";
+
 /**
  * Rows that a question is asked of: measurements, runs, log lines.
  *
  * It is made for one question: `column` notes what the question needs, and `from` then selects that.
  */
 export interface Source {
+  readonly kind: SourceKind;
   /** Plural name of the rows ("measurements"), for sentences and as the unit of a count. */
-  readonly many: string;
+  readonly rowNoun: string;
   /** A column of a row. @throws ProbelabError for a name that the source has not. */
   column(name: string): SourceColumn;
   /** When a row was, a DateTime or DateTime64. */
@@ -42,16 +46,20 @@ export interface Source {
   readonly daysOnly?: string;
   /** A clause on why the source has no parts of hours; missing if it has. */
   readonly hoursOnly?: string;
-  /** Why the rows of parts of the range are not those of the range, a clause; missing where they are. */
+  /** Why the range can't be split, as a clause; undefined if it can. */
   readonly whole?: string;
-  /** True (1) for rows that no question counts, such as those of no report; missing where all count. */
+  /** A number above 0 for rows that no question counts, such as those of no report, by why; undefined where all count. */
   readonly unusable?: Sql;
   /** The text after FROM, with its WHERE: the rows of the range, or of a part of it, that match. Called last. */
   from(range: Pick<TimeRange, "start" | "end">): Sql;
   /** Sentences on the source for the reader of the answer. */
   readonly notes: readonly string[];
-  /** More to say where the answer held unusable rows. */
-  unusableNote?(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
+  /** More to say where the answer held unusable rows, of these numbers. */
+  unusableNotes?(
+    kinds: ReadonlySet<number>,
+    database: Database,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Extra[]>;
   /** What its rows are of a table: an answer's notes name what of that filter nothing matches. */
   readonly filtered?: Filtered;
   /** Says why an answer is empty, where no filter on a table does. */

@@ -1,13 +1,16 @@
 import { MOST_BYTES } from "../database/long-values.js";
 import { plainType } from "../database/time-column.js";
 import { ProbelabError } from "../base/error.js";
+import { comparedAs, holds, isNull, matches, startsWith, withoutBytes } from "./clickhouse.js";
 import { bind, join, raw, sql, type Sql } from "./sql.js";
 
-/** A filter on the beginning of a text column. */
+/** A filter on the beginning of a text column, or on a part of it. */
 export interface Prefix {
   readonly prefix: string;
   /** False: any continuation matches, as `LIKE 'text%'`. */
   readonly edge: boolean;
+  /** True: the text may be anywhere in the value. */
+  readonly anywhere?: true;
 }
 
 /**
@@ -28,13 +31,30 @@ export function prefix(text: string, options: { edge?: boolean } = {}): Prefix {
   return Object.freeze({ prefix: text, edge: options.edge ?? true });
 }
 
-/** True for what `prefix()` made. */
+/**
+ * Matches values that hold `text` anywhere, whatever the case of its letters.
+ *
+ * @throws ProbelabError for an empty text, which would match everything.
+ * @example
+ * const where = { input: contains("example.org") };
+ */
+export function contains(text: string): Prefix {
+  if (typeof text !== "string" || text === "") {
+    throw new ProbelabError(
+      `Can't look for ${JSON.stringify(text) ?? "undefined"}: pass a part of a value, such as contains("example.org").`,
+    );
+  }
+  return Object.freeze({ prefix: text, edge: false, anywhere: true });
+}
+
+/** True for what `prefix()` or `contains()` made. */
 export function isPrefix(value: unknown): value is Prefix {
   return typeof value === "object" && value !== null && "prefix" in value && "edge" in value;
 }
 
 /** The plain rule that the SQL follows. */
-export function matchesPrefix(value: string, { prefix, edge }: Prefix): boolean {
+export function matchesPrefix(value: string, { prefix, edge, anywhere }: Prefix): boolean {
+  if (anywhere) return value.toLowerCase().includes(prefix.toLowerCase());
   if (!value.startsWith(prefix)) return false;
   const goesOn = edge ? continuation(prefix) : null;
   return goesOn === null || !new RegExp(`^${goesOn}`, "u").test(value.slice(prefix.length));
@@ -166,8 +186,8 @@ export function whereSql(where: Where | undefined, find: FindColumn, name = "whe
 function compareSql({ column, field, value }: Condition, found: ColumnSql, name: string): Sql {
   const kind = columnKind(found.type);
   const plain = plainType(found.type);
-  const compared = (type: string, sent: unknown) =>
-    sql`${found.sql} ${raw(COMPARISONS[field as keyof typeof COMPARISONS])} ${bind(name, type, sent)}`;
+  const compared = (type: string, sent: unknown, own = found.sql) =>
+    sql`${own} ${raw(COMPARISONS[field as keyof typeof COMPARISONS])} ${bind(name, type, sent)}`;
   if (kind === "time" && value instanceof Date && !Number.isNaN(value.getTime())) {
     return compared("DateTime64(3, 'UTC')", (value.getTime() / 1000).toFixed(3));
   }
@@ -180,8 +200,8 @@ function compareSql({ column, field, value }: Condition, found: ColumnSql, name:
   }
   // The column's own type could not hold 0.5 or −1 beside an unsigned integer.
   if (kind === "number" && typeof value === "number" && Number.isFinite(value)) {
-    const whole = Number.isSafeInteger(value) && /Int/.test(plain);
-    return compared(whole ? "Int64" : "Float64", value);
+    const as = comparedAs(found.sql, plain, Number.isSafeInteger(value));
+    return compared(as.type, value, as.column);
   }
   const shown = value instanceof Date ? "a Date" : JSON.stringify(value);
   throw new ProbelabError(
@@ -201,12 +221,17 @@ function matchSql({ column, value }: Condition, found: ColumnSql, name: string):
       `Can't filter ${column} by an empty list, which matches nothing: name at least one value or leave the filter out.`,
     );
   }
-  const text = kind === "other" || kind === "time" ? sql`toString(${found.sql})` : found.sql;
   const values = list.flatMap((one) => (one === null || isPrefix(one) ? [] : [one]));
   for (const one of values) checkValue(column, found.type, kind, one);
-  const type = kind === "number" || kind === "bool" ? plainType(found.type) : "String";
   // In a list the server takes no text for a number, and a bigint is sent as text.
   const isWide = values.some((one) => typeof one === "bigint");
+  const plain = plainType(found.type);
+  const isRounded = !isWide && /^(Decimal|BFloat16)/.test(plain);
+  const { column: text, type } = isRounded
+    ? comparedAs(found.sql, plain, false)
+    : kind === "number" || kind === "bool"
+      ? { column: found.sql, type: plain }
+      : { column: kind === "text" ? found.sql : sql`toString(${found.sql})`, type: "String" };
   const sent = isWide ? values.map(String) : values;
   const parts: Sql[] = [];
   if (sent.length === 1) parts.push(sql`${text} = ${bind(name, type, sent[0])}`);
@@ -217,12 +242,12 @@ function matchSql({ column, value }: Condition, found: ColumnSql, name: string):
   for (const start of list.filter(isPrefix)) {
     if (kind === "number" || kind === "bool") {
       throw new ProbelabError(
-        `Can't match ${column} by prefix("${start.prefix}"): it is a ${found.type}, not text. Pass values, such as { ${column}: [1, 2] }.`,
+        `Can't match ${column} by ${start.anywhere ? "contains" : "prefix"}("${start.prefix}"): it is a ${found.type}, not text. Pass values, such as { ${column}: [1, 2] }.`,
       );
     }
     parts.push(prefixSql(text, start, name));
   }
-  if (list.includes(null)) parts.push(sql`isNull(${found.sql})`);
+  if (list.includes(null)) parts.push(isNull(found.sql));
   return parts.length === 1 ? parts[0]! : sql`(${join(parts, " OR ")})`;
 }
 
@@ -246,13 +271,14 @@ function written(text: string, kind: Kind): FilterValue {
       : text;
 }
 
-function prefixSql(column: Sql, { prefix, edge }: Prefix, name: string): Sql {
-  const starts = sql`startsWith(${column}, ${bind(name, "String", prefix)})`;
+function prefixSql(column: Sql, { prefix, edge, anywhere }: Prefix, name: string): Sql {
+  if (anywhere) return holds(column, bind(name, "String", prefix));
+  const starts = startsWith(column, bind(name, "String", prefix));
   const goesOn = edge ? continuation(prefix) : null;
   if (goesOn === null) return starts;
   // RE2, which ClickHouse uses, reads the same classes; the rest is cut by bytes.
-  const rest = sql`substring(${column}, ${raw(String(Buffer.byteLength(prefix) + 1))})`;
-  return sql`(${starts} AND NOT match(${rest}, ${bind(name, "String", `^${goesOn}`)}))`;
+  const rest = withoutBytes(column, Buffer.byteLength(prefix));
+  return sql`(${starts} AND NOT ${matches(rest, bind(name, "String", `^${goesOn}`))})`;
 }
 
 type Kind = "text" | "number" | "bool" | "time" | "other";
@@ -332,7 +358,7 @@ export function whereText(where: Where): string {
 }
 
 function valueText(value: FilterValue | Prefix): string {
-  if (isPrefix(value)) return `${value.prefix}…`;
+  if (isPrefix(value)) return `${value.anywhere ? "…" : ""}${value.prefix}…`;
   if (value === null) return "(none)";
   return value === "" ? "(empty)" : String(value);
 }

@@ -4,7 +4,7 @@ import { newestRow, type TableInfo } from "../database/table-info.js";
 import { grouped } from "../base/text.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { NOTHING, tableBounds, type Extra, type Filtered } from "./source.js";
+import { NOTHING, tableBounds, type Extra, type Filtered, type SourceKind } from "./source.js";
 import { join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import {
   isComparison,
@@ -36,10 +36,11 @@ const MOST_EXPLAINED = 3;
  */
 export async function explainFilter(
   database: Database,
-  { table, range, where, find }: Filtered,
+  { filtered, kind }: { readonly filtered: Filtered; readonly kind: SourceKind },
   empty: boolean,
   signal?: AbortSignal,
 ): Promise<Extra> {
+  const { table, range, where, find } = filtered;
   const conditions = Object.entries(where).flatMap(([column, wanted = []]): Condition[] => {
     if (isComparison(wanted)) return empty ? [{ column, wanted }] : [];
     const list = matchList(wanted).slice(0, MOST_LOOKED_FOR);
@@ -94,10 +95,11 @@ export async function explainFilter(
     if (more > 0) notes.push(`${none} has ${others} of the list of ${name} either.`);
   }
   if (empty && notes.length === 0) {
+    const [row, held] = kind === "runs" ? ["run", "measurements"] : ["measurement", "some"];
     notes.push(
       Object.keys(where).length > 1
-        ? `${none} matches all filters at once, though each alone matches some.`
-        : `${none} matches the question, though the range holds some.`,
+        ? `No ${row} from ${formatRange(range)} matches all filters at once, though each alone matches ${held}.`
+        : `No ${row} from ${formatRange(range)} matches the question, though the range holds ${held}.`,
     );
   }
   return { ...cost, notes };
@@ -109,7 +111,7 @@ async function newestOf(database: Database, table: TableInfo, { timeZone }: Time
   const newest = await newestRow(database.rows, table);
   return newest === null
     ? ": it is empty"
-    : `; its newest is of ${formatInstant(newest, timeZone)}, so last("…", { now: lab.now }) finds some`;
+    : `; its newest is of ${formatInstant(newest.at, timeZone)}, so last("…", { now: lab.now }) finds some`;
 }
 
 /** A wanted value, and those nearest to it of the range's commonest values. */
@@ -124,7 +126,8 @@ function heldInstead(wanted: FilterValue | Prefix, values: readonly (string | nu
   const begins = near.some((value) => value !== null && matchesPrefix(value, prefix(text || " ")));
   const hint = begins && !isPrefix(wanted) ? ` (prefix(${JSON.stringify(text)}) matches them)` : "";
   const held = near.map((value) => JSON.stringify(value === null ? null : short(value))).join(", ");
-  return `${text === "" ? '""' : short(text)}${isPrefix(wanted) ? "…" : ""}; the range holds ${held}${more}${hint}`;
+  const before = isPrefix(wanted) && wanted.anywhere ? "…" : "";
+  return `${before}${text === "" ? '""' : short(text)}${isPrefix(wanted) ? "…" : ""}; the range holds ${held}${more}${hint}`;
 }
 
 function short(text: string): string {

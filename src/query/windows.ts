@@ -4,7 +4,7 @@ import type { Answer } from "../database/database.js";
 import { counted } from "../base/text.js";
 import { costOf } from "../result/origin.js";
 import type { TimeRange } from "../time/time-range.js";
-import { progressListener, withProgress } from "../progress/query-progress.js";
+import { progressListener, withProgress } from "../base/query-progress.js";
 import { isMerged } from "./merge-rows.js";
 import type { AnswerRow, Plan } from "./plan.js";
 import { DAY, HOUR } from "../time/span.js";
@@ -32,7 +32,7 @@ export function isTooMuch(error: unknown): boolean {
  * @throws ProbelabError with the server's error if a measure can't be merged, or if even an hour is
  *   too much.
  */
-export async function askDividing(
+export async function askInWindows(
   { source, aggregates }: Pick<Plan, "source" | "aggregates">,
   range: TimeRange,
   whole: () => Promise<Answer>,

@@ -1,6 +1,7 @@
 /** Singular and plural names of the values of well-known columns. */
 const KNOWN: Readonly<Record<string, readonly [one: string, many: string]>> = {
   t: ["time", "times"],
+  n: ["number", "numbers"],
   software_name: ["software", "software names"],
   software_version: ["version", "versions"],
   probe_cc: ["country", "countries"],
@@ -13,6 +14,12 @@ const KNOWN: Readonly<Record<string, readonly [one: string, many: string]>> = {
 const IDENTIFIER = /^[a-z][a-z0-9]+(?:_[a-z0-9]+)*$/;
 const ACRONYM = /^(?:asn|cc|cpu|dns|https?|id|ip|os|rtt|sni|tcp|tls|udp|uid|url|uuid)$/;
 const NETWORK = /(?:^|_)asn$/i;
+const NAMING = /(?:asn|id|port|code)$/i;
+
+/** True if the numbers of a column name something, such as an AS or a process: they are no amounts. */
+export function isNaming(name: string): boolean {
+  return NAMING.test(name);
+}
 
 /**
  * A column's name within a sentence: `software_version` as `version`, `retry_count` as `retry count`.
@@ -21,6 +28,9 @@ const NETWORK = /(?:^|_)asn$/i;
 export function columnWords(name: string): string {
   if (Object.hasOwn(KNOWN, name)) return KNOWN[name]![0];
   if (!IDENTIFIER.test(name)) return name;
+  // The first parts of a version: software_version_2.
+  const [, version] = /^(.*version)_\d+$/.exec(name) ?? [];
+  if (version !== undefined) return columnWords(version);
   const parts = name.split("_");
   return parts.map((part) => (ACRONYM.test(part) ? part.toUpperCase() : part)).join(" ");
 }

@@ -1,4 +1,3 @@
-import type { ColumnTable } from "arquero";
 import type { Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 
@@ -29,11 +28,6 @@ export interface Origin {
   readonly askedAt: Date;
   /** Number of repeats after failed connections; missing if there were none. */
   readonly retries?: number;
-  /**
-   * The rows that one SQL gave, before they became these, where they are under 5,000:
-   * `probelab postmortem verify --rerun` compares them with those of today.
-   */
-  readonly answer?: { readonly sql: string; readonly table: ColumnTable };
   /** The meaning of the columns. */
   readonly columns: ResultColumns;
   /** Sentences on rows that were left out or merged, in order. */

@@ -1,5 +1,6 @@
 import type { ColumnTable, table } from "arquero";
 import { createRequire } from "node:module";
+import { ProbelabError } from "../base/error.js";
 import type { Origin } from "./origin.js";
 import { ownerOf, Result, type Value } from "./result.js";
 
@@ -21,16 +22,26 @@ export function resultOfTable(table: ColumnTable): Result {
   return owner ? owner.with(table) : new Result(table, originByHand(table.numRows()));
 }
 
-/** Plain objects as a Result; its columns are all names that occur, null where a row has none. */
-export function resultOfRows(rows: readonly object[]): Result {
+/**
+ * Plain objects as a Result; its columns are all names that occur, null where a row has none.
+ *
+ * @param known of their origin, where they aren't the caller's own.
+ * @throws ProbelabError for a column `__proto__`.
+ */
+export function resultOfRows(rows: readonly object[], known: Partial<Origin> = {}): Result {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  if (names.includes("__proto__")) {
+    throw new ProbelabError(
+      "Can't take rows with a column __proto__, which no table can hold: rename it.",
+    );
+  }
   const columns = names.map((name): [string, Value[]] => [
     name,
     rows.map((row) => (row as Readonly<Record<string, Value>>)[name] ?? null),
   ]);
   // Loaded when it is needed, which a chart can't wait for: importing probelab need not.
   const aq = require("arquero") as { table: typeof table };
-  return new Result(aq.table(columns, names), originByHand(rows.length));
+  return new Result(aq.table(columns, names), { ...originByHand(rows.length), ...known });
 }
 
 function originByHand(count: number): Origin {

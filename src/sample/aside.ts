@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { WriteOptions, Writer } from "../database/writer.js";
-import { withLock } from "../files/with-lock.js";
+import { withLock } from "../base/files/with-lock.js";
 
 /** Names begin with it. */
 const PREFIX = "probelab_aside_";

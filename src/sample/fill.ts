@@ -22,14 +22,15 @@ import {
 import { HELPER_FAULTS, PROBES, releasedAt, testHelpersInsert } from "./service.js";
 import { GENERATOR, SAMPLE_COMMENT, sampleInfo, SCHEMAS, type SampleInfo } from "./tables.js";
 import { REPLACED_URLS } from "./test-lists.js";
+import { DAY } from "../time/span.js";
 
 /** Options of `fillSample`. */
 interface SampleOptions {
-  /** Measurements, exactly (default 5,000,000). */
+  /** Measurements, exactly. @default 5,000,000 */
   readonly rows?: number;
-  /** Another seed gives another sample of the same service (default 1). */
+  /** Another seed gives another sample of the same service. @default 1 */
   readonly seed?: number;
-  /** The first instant after the sample (default: the last midnight UTC). */
+  /** The first instant after the sample. @default the last midnight UTC */
   readonly end?: Date;
   /** Called with each step. */
   readonly onProgress?: (message: string) => void;
@@ -179,7 +180,7 @@ function truthInsert(table: string, end: number): string {
 
 /** The options of a sample, checked. */
 function checkPlan(options: SampleOptions): SamplePlan {
-  const midnight = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
+  const midnight = new Date(Math.floor(Date.now() / DAY) * DAY);
   const { rows = 5_000_000, seed = 1, end = midnight } = options;
   if (!Number.isSafeInteger(rows) || rows < 1 || rows > 10_000_000_000) {
     throw new ProbelabError(

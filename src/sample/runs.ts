@@ -1,3 +1,4 @@
+import { greatest } from "../base/statistics.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { at, drawIndex, drawValue, list, ofKind, runHash, scramble } from "./draw.js";
 import {
@@ -16,6 +17,7 @@ import {
   TESTS,
   updateDelays,
 } from "./service.js";
+import { DAY } from "../time/span.js";
 
 const COUNTRY = ofKind(COUNTRIES, ({ code }) => code, "country");
 
@@ -158,7 +160,7 @@ const BY_WEEKDAY = [0.95, 1.03, 1.04, 1.03, 1.02, 1.0, 0.94]; // Sunday first, a
 function dayWeights(end: number, seed: number): number[] {
   const midnight = Math.ceil(end / 86_400);
   return Array.from({ length: SAMPLE_DAYS }, (_, day) => {
-    const date = new Date((midnight - (SAMPLE_DAYS - day)) * 86_400_000);
+    const date = new Date((midnight - (SAMPLE_DAYS - day)) * DAY);
     const growth = 1 + 0.05 * (day / SAMPLE_DAYS);
     const chance = 1 + 0.05 * (scramble(seed * SAMPLE_DAYS + day) - 0.5);
     return growth * chance * (BY_WEEKDAY[date.getUTCDay()] ?? 1);
@@ -187,7 +189,7 @@ const DRAWN_START = `${FIRST_MIDNIGHT} + day * 86400 + ${SECOND_OF_DAY}`;
 const START = `toUInt32(if(${DRAWN_START} >= {end:UInt32}, ${DRAWN_START} - ${SAMPLE_DAYS} * 86400, ${DRAWN_START}))`;
 
 const FULL_LENGTH = `intDiv(${ofTest("lengths", "length")} * ${ofKind(PROBES, (probe) => probe.lengthPercent, "probe")}, 100)`;
-const MOST = ofKind(TESTS, (test) => Math.max(...test.lengths), "test");
+const MOST = ofKind(TESTS, (test) => greatest(test.lengths), "test");
 const IS_FAULTY = `probe = ${FAULT.probe} AND release >= ${FAULT.release}`;
 const LEFT = `intDiv(least(${FULL_LENGTH}, ${MOST}) * if(${IS_FAULTY}, ${FAULT.lengthPercent}, 100) + 50, 100)`;
 // a run that is under way at the end of the sample holds what was measured until then

@@ -1,3 +1,4 @@
+import { greatest } from "../base/statistics.js";
 import { at, list, quantileTable, scramble } from "./draw.js";
 
 /** A country with probes. */
@@ -301,7 +302,7 @@ export function updateDelays([median, scale, laggards]: Probe["uptake"]): number
 
 /** SQL for a text of the release whose indexes stand in the columns `probe` and `release`. */
 export function ofRelease(text: (probe: Probe, release: Release) => string): string {
-  const most = Math.max(...PROBES.map((probe) => probe.releases.length));
+  const most = greatest(PROBES.map((probe) => probe.releases.length));
   const none = { version: "", engine: "", daysBeforeEnd: 0 };
   const texts = PROBES.flatMap((probe) =>
     Array.from({ length: most }, (_, index) => text(probe, probe.releases[index] ?? none)),
@@ -366,6 +367,6 @@ export const HELPER_FAULTS = [
     name: "test-helpers-rotated-too-quickly",
     description: "A rotation came so soon after another that DNS could not follow.",
     since: switchedAt(HASTY),
-    changes: `${HASTY_MINUTES} minutes after the rotation before it`,
+    changes: `${HASTY_MINUTES} min after the rotation before it`,
   },
 ];

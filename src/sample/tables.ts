@@ -117,7 +117,7 @@ export async function sampleInfo(writer: Writer): Promise<SampleInfo | null> {
 export interface HeldTable {
   readonly name: string;
   readonly rows: number;
-  /** Whether the sample service made it. */
+  /** True if the sample service made it. */
   readonly isSample: boolean;
   /** On disk, compressed. */
   readonly bytes: number;

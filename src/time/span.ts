@@ -62,3 +62,39 @@ export function whyAmbiguous(text: unknown): string | undefined {
   const [minutes, months] = ["min", "mo"].map((unit) => JSON.stringify(`${match[1] ?? ""}${unit}`));
   return `m may be minutes or months: write ${minutes} for minutes or ${months} for months`;
 }
+
+/** The units in which durations are told, from the coarsest. */
+const TOLD: readonly (readonly [length: number, one: string, several: string])[] = [
+  [DAY, "day", "days"],
+  [HOUR, "h", "h"],
+  [MINUTE, "min", "min"],
+  [SECOND, "s", "s"],
+];
+
+/**
+ * Milliseconds in words. In one unit, rounded, the coarsest of which there are two or more: `90 s`,
+ * `3 min`, `47 h`, `2 days`. In two units, cut off: `1 h 30 min`, `3 days 4 h`.
+ *
+ * @param units how many units. @default {1}
+ */
+export function durationText(milliseconds: number, units: 1 | 2 = 1): string {
+  const size = Math.abs(milliseconds);
+  if (units === 1) {
+    const [length, one, several] = TOLD.find(([length]) => size >= 2 * length) ?? TOLD.at(-1)!;
+    const count = Math.round(milliseconds / length);
+    return `${count} ${count === 1 ? one : several}`;
+  }
+  let rest = Math.floor(size / SECOND) * SECOND;
+  const counts = TOLD.map(([length, one, several]): [number, string] => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return [count, count === 1 ? one : several];
+  });
+  const first = counts.findIndex(([count]) => count > 0);
+  if (first < 0) return size > 0 ? "less than 1 s" : "0 s";
+  return counts
+    .slice(first, first + units)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(" ");
+}

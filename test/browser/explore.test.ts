@@ -13,7 +13,7 @@ import {
   type TimeRange,
 } from "../../src/index.js";
 import { GAP } from "../../src/chart/explore/views.js";
-import { label } from "../../src/render/label.js";
+import { label } from "../../src/chart/render/label.js";
 import { ownDatabase } from "../support/own-database.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import type { MimeBundle } from "../../src/base/mime-bundle.js";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { mimeBundle } from "../../src/notebook/mime-bundle.js";
+import { installKernel } from "../../src/kernel/kernelspec.js";
+import { mimeBundle } from "../../src/kernel/mime-bundle.js";
 import { jupyterEnvironment } from "../jupyter/jupyter.js";
-import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { notebookFolder, writeCells } from "../kernel/notebook-fixture.js";
 import { CHARTS } from "./charts.js";
 import { frontends, isThere, OpenFrontend } from "./frontend.js";
 
@@ -120,6 +120,41 @@ for (const frontend of frontends) {
         expect(counts).toEqual(["1", "2", "*"]);
         await frontend.interrupt(page);
         await interrupted.waitFor({ timeout: 10_000 });
+      },
+    );
+
+    test.skipIf(frontend.name !== "JupyterLab 4")(
+      "the side bar shows the variables of cells, and a Result as a table",
+      once,
+      async () => {
+        const cells = [
+          `import { chart, connect } from "probelab"; const hours = 24;`,
+          `const result = chart.bar([{ country: "IT", reports: 12 }]).result;`,
+          `let state = "begun"; console.log(state);`,
+        ];
+        await writeCells(folder.path, cells, "variables.ipynb");
+        const page = await open("variables.ipynb");
+        onTestFailed(async () => {
+          mkdirSync(pictures, { recursive: true });
+          await page.screenshot({ path: join(pictures, "failed.png") });
+        });
+        await frontend.run(page);
+        const output = page.locator(".jp-OutputArea-output");
+        await output.filter({ hasText: "begun" }).waitFor({ timeout: 60_000 });
+        await page.locator(".jp-DebuggerBugButton").first().click();
+        const variables = page.locator(".jp-DebuggerVariables-body").first();
+        await variables.getByText("hours").first().waitFor({ state: "attached" });
+        if (!(await variables.isVisible())) {
+          await page.locator('.lm-TabBar-tab[data-id="jp-debugger-sidebar"]').click();
+        }
+        mkdirSync(pictures, { recursive: true });
+        await page.screenshot({ path: join(pictures, "variables.png") });
+        const shown = (await variables.innerText()).split(/\s+/);
+        expect(shown).toEqual(["hours", "24", "result", "Result", "state", "'begun'"]);
+        await variables.getByText("result", { exact: true }).hover();
+        await page.locator(".jp-DebuggerVariables-renderVariable").first().click();
+        await page.locator(".jp-VariableRendererPanel table").first().waitFor({ timeout: 20_000 });
+        await page.screenshot({ path: join(pictures, "variables-result.png") });
       },
     );
 

@@ -2,12 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
-import { mimeBundle } from "../../src/notebook/mime-bundle.js";
-import type { CodeCell, Notebook } from "../../src/notebook/notebook-file.js";
-import { notebookPage } from "../../src/notebook/notebook-page.js";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import type { CodeCell, Notebook } from "../../src/kernel/notebook-file.js";
+import { notebookPage } from "../../src/kernel/notebook-page.js";
+import { runNotebook } from "../../src/kernel/run-notebook.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
-import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { notebookFolder, writeCells } from "../kernel/notebook-fixture.js";
 import { counts, namedBy, small, usable } from "./hostile-results.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart, type Chart, type Result, table } from "../../src/index.js";
-import type { Drawable } from "../../src/render/page/figures.js";
-import { label } from "../../src/render/label.js";
-import { chartPage, jsonScript } from "../../src/render/page/figures.js";
+import type { Drawable } from "../../src/chart/render/page/figures.js";
+import { label } from "../../src/chart/render/label.js";
+import { chartPage } from "../../src/chart/render/page/figures.js";
+import { jsonScript } from "../../src/chart/render/page/page-document.js";
 import { resultHtml } from "../../src/chart/table.js";
-import { markdownHtml } from "../../src/notebook/notebook-page.js";
+import { markdownHtml } from "../../src/kernel/notebook-page.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
 import { bare, counts, groups, namedBy, small, usable } from "./hostile-results.js";

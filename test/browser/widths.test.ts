@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { mimeBundle } from "../../src/notebook/mime-bundle.js";
-import type { Notebook } from "../../src/notebook/notebook-file.js";
-import { notebookPage } from "../../src/notebook/notebook-page.js";
-import { chartPage } from "../../src/render/page/figures.js";
+import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import type { Notebook } from "../../src/kernel/notebook-file.js";
+import { notebookPage } from "../../src/kernel/notebook-page.js";
+import { chartPage } from "../../src/chart/render/page/figures.js";
 import { CHARTS } from "./charts.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
@@ -66,7 +66,7 @@ describe.skipIf(browserMissing)(`charts in places of any width, in Chromium${mis
         viewport: { width: 1174, height: 900 },
       });
       await drawnFigures(page);
-      for (const width of [1174, 700, 1500]) {
+      for (const width of [1174, 700, 390, 1000, 1500]) {
         await page.setViewportSize({ width, height: 900 });
         const wrong = async () =>
           (await sizes(page)).filter(
@@ -81,4 +81,20 @@ describe.skipIf(browserMissing)(`charts in places of any width, in Chromium${mis
       expect(seen.filter((what) => !/^console: WARN /.test(what))).toEqual([]);
     },
   );
+
+  test("on a dark page a run's charts are drawn dark, in the light and on paper light", async () => {
+    const html = await runPage();
+    for (const colorScheme of ["light", "dark"] as const) {
+      const { page } = await browser.open(html, "theme.html", { colorScheme });
+      await drawnFigures(page);
+      const grounds = await page.evaluate<string[]>(
+        `[...document.querySelectorAll(".probelab-drawing svg.marks")].map((svg) => getComputedStyle(svg).backgroundColor)`,
+      );
+      const wanted = { light: "rgb(255, 255, 255)", dark: "rgb(20, 23, 27)" }[colorScheme];
+      expect(grounds).toEqual(CHARTS.map(() => wanted));
+      await page.emulateMedia({ media: "print" });
+      const printed = page.locator(".probelab-picture").first();
+      expect(await printed.isVisible()).toBe(true);
+    }
+  });
 });

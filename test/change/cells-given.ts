@@ -48,7 +48,8 @@ export function cellsOf(
     ratio: 1,
     label: kind === "flow" ? "Measurements" : "Share",
     unit: kind === "flow" ? "measurements" : "share",
-    many: "measurements",
+    source: "measurements",
+    rowNoun: "measurements",
     earlier: between("2026-05-01", "2026-05-08"),
     later: between("2026-05-08", "2026-05-15"),
     origin: {

@@ -59,7 +59,9 @@ test("changePoints finds a drop in counts with day and week within an hour", asy
   expect(row).toMatchObject({ change: "step" });
   expect(Number(row?.["relative"])).toBeCloseTo(-0.5, 1);
   expect(Number(row?.["size_low"])).toBeLessThan(Number(row?.["size"]));
-  expect(finding.sentence).toMatch(/^Measurements by hour fell at 2026-\d\d-\d\d .*−\d\d %/);
+  expect(finding.sentence).toMatch(
+    /^Measurements by hour fell by \d\d % at 2026-\d\d-\d\d .*−\d\d %/,
+  );
 });
 
 test("changePoints names the series that changed", async () => {
@@ -120,7 +122,7 @@ test("changePoints reads shares over gaps", async () => {
   const finding = await changePoints(answer({ all: shares }, { ...measure, missing: "gap" }));
   expect(finding.result.column("t")).toEqual([hourAt(50)]);
   expect(finding.sentence).toMatch(
-    /^Failed by hour rose .* from [12]\d(\.\d)? % to [45]\d(\.\d)? %/,
+    /^Failed by hour rose .* From [12]\d(\.\d)? % to [45]\d(\.\d)? %/,
   );
   expect(finding.result.origin.notes.join(" ")).toContain("buckets without a value");
 });
@@ -139,7 +141,7 @@ test("changePoints gives a fall from its beginning to its end, and no level belo
   expect(Number(row!["before"])).toBeCloseTo(400, -2);
   expect(Number(row!["after"])).toBeGreaterThanOrEqual(0);
   expect(finding.sentence).toMatch(
-    /^Measurements by hour fell between 2026-05-05 1\d:00 and 2026-05-06 0\d:00 UTC from [34]\d\d to \d/,
+    /^Measurements by hour fell by \d+ % between 2026-05-05 1\d:00 and 2026-05-06 0\d:00 UTC\. From [34]\d\d to \d/,
   );
 });
 
@@ -151,14 +153,14 @@ test("changePoints gives an outage from its beginning, nothing as nothing, and w
   const finding = await changePoints(answer({ all: values }));
   expect(finding.result.column("t")).toEqual([hourAt(400), hourAt(448)]);
   expect(finding.result.rows()).toMatchObject([{ after: 0 }, { before: 0, relative: null }]);
-  expect(finding.sentence).toMatch(/^Measurements by hour fell at .* to 0 \(−100 %;/);
+  expect(finding.sentence).toMatch(/^Measurements by hour fell by 100 % at .* to 0 \(/);
   const quiet = await changePoints(answer({ all: counts(8, 200, 300) }));
   expect(quiet.sentence).toMatch(
-    / A step of [\d.]+ % or more for a quarter of them, or a slow fall by [\d.]+ % over the last quarter or longer, would have been noticed in 9 of 10 cases\.$/,
+    / A step of [\d.]+ % or more for a quarter of them, or a slow fall by [\d.]+ % over the last quarter or longer, would have been noticed in 9 of 10 cases\./,
   );
   const grown = Array.from({ length: 84 }, (_, i) => poisson(2_000 + 12 * i));
   expect((await changePoints(answer({ all: grown }))).sentence).toMatch(
-    /^No change of level .* A straight line through them rises from [\d,]+ to [\d,]+: evenly or at once, these values don't show\. A step of .* noticed/,
+    /^No change of level .* A straight line through them rises from [\d,]+ to [\d,]+: evenly or at once, these values don't show/,
   );
 });
 
@@ -168,7 +170,7 @@ test("changePoints says of a flow on a local clock that its day changed, not its
     poisson(500 * (1 + 0.6 * Math.sin((2 * Math.PI * (i + (i < 900 ? 0 : 1))) / 24))),
   );
   expect((await changePoints(answer({ all: values }))).sentence).toMatch(
-    /^Measurements by hour went up and down \d+ times, 6 of them within 6 days from 2026-06-1\d .* on: bursts, or another pattern of the day/,
+    /^Measurements by hour went up and down \d+ times\. 6 of them within 6 days from 2026-06-1\d .* on: bursts, or another pattern of the day/,
   );
 });
 
@@ -178,7 +180,7 @@ test.each([
 ])("changePoints says that it can't tell from %s", async (_, values, why) => {
   const finding = await changePoints(answer({ all: values }));
   expect(finding.found).toBe(false);
-  expect(finding.sentence).toMatch(/^Can't tell whether Measurements by hour changed, because/);
+  expect(finding.sentence).toMatch(/^Can't tell whether Measurements by hour changed\. It has/);
   expect(finding.sentence).toContain(why);
 });
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { explainCells } from "../../src/change/explain.js";
+import { seeded as draws } from "../../bench/change/change-points.js";
+import { cellsOf as serviceCells, has, serviceOf } from "../../bench/change/users.js";
 import { cellsOf, seeded, type Row } from "./cells-given.js";
 
 const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];
@@ -59,7 +61,7 @@ describe("releases", () => {
       quiet += Number(!found);
       expect(moves.length).toBeGreaterThanOrEqual(3);
       expect(moves[0]).toMatchObject({ dimension: "software_version" });
-      told += Number(/Users also upgraded: \w+ software_version 2\.9\.0 → /.test(sentence));
+      told += Number(/Users also upgraded: \w+ 2\.9\.0 → /.test(sentence));
     }
     expect(quiet).toBeGreaterThanOrEqual(38);
     // Programs of few rows may be off by more than a twentieth.
@@ -78,7 +80,7 @@ describe("releases", () => {
       { software_name: "app", software_version: "3.10.0" },
     ]);
     expect(sentence).toMatch(
-      /app 3\.10\.0 loses rows: 11\d,\d{3} measurements came where 28\d,\d{3} were to be expected \(−60 %\)/,
+      /app 3\.10\.0 lost 60 % of its measurements\. 11\d,\d{3} measurements came where 28\d,\d{3} were to be expected \(−60 %\)/,
     );
   });
 
@@ -91,9 +93,7 @@ describe("releases", () => {
     ]);
     const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
     expect(causes[0]?.where).toEqual({ software_name: "app", software_version: "3.10.0" });
-    expect(sentence).toContain(
-      "They are missing from 3.9.0: its users went to the newer release, or it lost them itself.",
-    );
+    expect(sentence).toMatch(/^app 3\.10\.0 stopped\. [\d,]+ measurements came where/);
   });
 
   test("says that it can't tell a release from its program, where no other release shows it", () => {
@@ -192,7 +192,7 @@ describe("releases", () => {
     expect(right).toBeGreaterThanOrEqual(9);
   });
 
-  test("a program that goes on under another name is one cause, and one that is gone beside a new one elsewhere is two", () => {
+  test("a program that goes on under another name is told on both sides", () => {
     const asked = (moved: (country: string) => number) => {
       const rows = besideOthers(15, [["app", "3.9.0", 9_000, 0]]).concat(
         besideOthers(16, [["app2", "4.0.0", 0, 9_000]]).slice(0, 40),
@@ -203,15 +203,58 @@ describe("releases", () => {
       });
       return explainCells(cellsOf(NAMES.slice(0, 3), named));
     };
-    const { causes, sentence } = asked((country) => Number(country.slice(1)));
-    expect(causes.map(({ where }) => where)).toEqual([{ software_name: ["app", "app2"] }]);
-    expect(sentence).toMatch(
-      /software_name app → app2 looks like a change of name: 36\d,\d{3} measurements came where 36\d,\d{3} were to be expected/,
-    );
+    const told = (where: readonly { readonly where: Readonly<Record<string, unknown>> }[]) =>
+      where.map((one) => one.where["software_name"]).sort();
+    expect(told(asked((country) => Number(country.slice(1))).causes)).toEqual(["app", "app2"]);
     const elsewhere = asked((country) => Number(country.slice(1)) + 100).causes;
     expect(elsewhere.flatMap(({ where }) => where["software_name"]).sort()).toEqual([
       "app",
       "app2",
     ]);
+  });
+});
+
+describe("what is said of releases", () => {
+  test("users who went to an older release went back, and upgraded nothing", () => {
+    const rows = besideOthers(3, [
+      ["app", "3.9.0", 2_000, 8_000],
+      ["app", "3.10.0", 8_000, 2_000],
+    ]);
+    const { moves, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
+    expect(moves[0]).toMatchObject({ values: ["3.10.0", "3.9.0"], isBack: true });
+    expect(sentence).toMatch(
+      /Users also went back: app 3\.10\.0 → 3\.9\.0 \(all its measurements: /,
+    );
+    expect(sentence).not.toContain("upgraded");
+  });
+
+  test("a program without rows in the earlier range appeared: whether it is new isn't known", () => {
+    const rows = besideOthers(4, [["app2", "1.0", 0, 9_000]]);
+    const { sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
+    expect(sentence).toMatch(/app2.* appeared, with [\d,]+ measurements/);
+    expect(sentence).not.toContain("is new");
+  });
+
+  test("rows that the table doesn't hold would have come, and didn't", () => {
+    for (let seed = 0; seed < 12; seed += 1) {
+      const service = serviceOf(draws(seed), { rows: 60_000 });
+      const [one] = service.programs;
+      const versions = one!.versions.slice(-2);
+      // The newest release holds a third, and half of the runs of the program in its largest country are gone.
+      service.runs = service.runs.flatMap((run) => {
+        const isOne = run.day >= 0 && run.values[0] === one!.name;
+        if (isOne && run.values[2] === "AA" && run.user % 2 === 0) return [];
+        const isShort = isOne && versions.includes(run.values[1]!);
+        return isShort ? { ...run, length: Math.max(1, Math.round(run.length / 3)) } : run;
+      });
+      const { causes } = explainCells(serviceCells(service.runs, false));
+      for (const { where, sentence = "" } of causes) {
+        const [, told] = /([\d,]+)(?: measurements)? came where/.exec(sentence) ?? [];
+        if (told === undefined) continue;
+        const most = service.runs.filter((run) => run.day >= 0 && has(run, where));
+        const held = most.reduce((sum, { length }) => sum + length, 0);
+        expect(Number(told.replaceAll(",", ""))).toBeLessThanOrEqual(held);
+      }
+    }
   });
 });

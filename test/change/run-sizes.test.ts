@@ -36,12 +36,12 @@ describe("a release whose runs hold fewer measurements", () => {
         { software_name: "app", software_version: "3.10.0" },
       ]);
       expect(why.sentence).toMatch(
-        /app 3\.10\.0 ends its runs early: 12 measurements a run where 3\.9\.1 held 30 \(−60 %\)\. Its runs came as before \([+−][\d.]+ % over all its releases\)\. That is (all|9\d %|10\d %|11\d %) of the drop\./,
+        /app 3\.10\.0 ends its runs early \(−60 %\)\. 12 measurements a run where 3\.9\.1 held 30; its runs came as before \([+−][\d.]+ % over all its releases\)\. That is (all|9\d %|10\d %|11\d %) of the drop\. Its median run lasts 11 s; that of all releases lasted \d+ s before\./,
       );
       // The move that loses isn't told as harmless; the other is told with what came of it.
       expect(why.sentence).not.toMatch(/upgraded:[^.]*app/);
       expect(why.sentence).toMatch(
-        /upgraded: cli software_version 2\.0 → 2\.1 \(all its measurements: [+−][\d.]+ %\)\./,
+        /upgraded: cli 2\.0 → 2\.1 \(all its measurements: [+−][\d.]+ %\)\./,
       );
       const sum = why.causes.reduce((all, { change }) => all + change, why.rest.change);
       expect(sum).toBeCloseTo(why.after! - why.before!, 6);
@@ -71,6 +71,44 @@ describe("a release whose runs hold fewer measurements", () => {
   });
 });
 
+describe("a release whose runs hold fewer or more measurements", () => {
+  const own = ownDatabase();
+  const explained = async (name: string, rows: string) => {
+    await own.writer.command(
+      `CREATE TABLE ${name} ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * EXCEPT moved FROM (${rows})`,
+    );
+    await using lab = await connect({
+      measurements: own.url,
+      tables: { measurements: { table: name } },
+    });
+    return explain(lab.measurements, { before, after });
+  };
+
+  test("isn't said to end them early where they last as long: every second measurement is missing", async () => {
+    const half = runs("software_version = '3.10.0'").replace("at >= 12", "at % 2 = 1");
+    const { headline, sentence } = await explained("half", half);
+    expect(headline).toMatch(/^app 3\.10\.0 holds fewer measurements a run \(−[45]\d %\)$/);
+    expect(sentence).toMatch(
+      /Its runs take as long as before \(median \d+ s, before \d+ s\): measurements within them are missing\./,
+    );
+    expect(sentence).not.toContain("early");
+  });
+
+  test("has duplicates where its rows repeat, and more measurements where they don't", async () => {
+    const twice = `SELECT * FROM (${runs("0")}) ARRAY JOIN range(if(software_version = '3.10.0', 2, 1)) AS copy`;
+    const { headline, sentence } = await explained("twice", twice.replace("*", "* EXCEPT copy"));
+    expect(headline).toMatch(/^app 3\.10\.0 is stored more than once \(\+\d+ %\)$/);
+    expect(sentence).toMatch(/(49|50) % of its rows are duplicates \(0\.00 % before\)\./);
+    const longer = runs("0").replace(
+      "WHERE at <",
+      "WHERE at < if(software_version = '3.10.0', 35, 0) +",
+    );
+    const more = await explained("more", longer.replace("range(35)", "range(70)"));
+    expect(more.headline).toMatch(/^app 3\.10\.0 holds more measurements a run \(/);
+    expect(more.sentence).not.toContain("duplicates");
+  });
+});
+
 describe("a release whose runs are shorter in one country", () => {
   const own = ownDatabase();
   beforeAll(() =>
@@ -85,6 +123,6 @@ describe("a release whose runs are shorter in one country", () => {
       software_version: "3.10.0",
       probe_cc: "IT",
     });
-    expect(why.sentence).toContain("app 3.10.0 in probe_cc IT ends its runs early: 12");
+    expect(why.sentence).toContain("app 3.10.0 in probe_cc IT ends its runs early (−");
   });
 });

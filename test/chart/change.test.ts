@@ -1,3 +1,4 @@
+import { newTable } from "../../src/result/arquero-table.js";
 import { beforeAll, expect, test, vi } from "vitest";
 import {
   type AnomaliesFinding,
@@ -9,10 +10,9 @@ import {
   show,
 } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
-import { forgetLook } from "../../src/chart/series.js";
-import type { VegaLiteSpec } from "../../src/render/theme.js";
-import { compiledSpec } from "../../src/render/svg.js";
-import { isRich, mimeBundles } from "../../src/notebook/mime-bundle.js";
+import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
+import { compiledSpec } from "../../src/chart/render/svg.js";
+import { isRich, mimeBundles } from "../../src/kernel/mime-bundle.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import * as findings from "./support/findings.js";
 import { pictureOf } from "./support/pictures.js";
@@ -22,7 +22,7 @@ const NAMES = Object.keys(findings) as Name[];
 let made: Record<Name, Finding>;
 beforeAll(async () => {
   // Colors are given in the order of charts: here from the first on.
-  forgetLook();
+  chart.theme("light");
   const all = await Promise.all(NAMES.map(async (name) => [name, await findings[name]()] as const));
   made = Object.fromEntries(all) as Record<Name, Finding>;
 });
@@ -149,18 +149,24 @@ test("alarms are spans of the finding's times in the flow, with a band from limi
   ]);
 });
 
-test("a finding in a cell is its live chart, then its sentence and table; in plain Node these two", async () => {
+test("a finding in a cell is its headline and evidence, its live chart, and the rest folded; in plain Node its sentence and table", async () => {
   const finding = made.explanation;
   expect(isRich(finding)).toBe(true);
-  const [drawn, told, ...more] = await mimeBundles(Promise.resolve(finding));
+  const [said, drawn, rest, ...more] = await mimeBundles(Promise.resolve(finding));
   expect(more).toEqual([]);
   expect(Object.keys(drawn!.data)).toEqual([
     "application/vnd.vegalite.v5+json",
     "image/png",
     "text/plain",
   ]);
-  expect(told!.data["text/plain"]).toBe(finding.sentence);
-  expect(told!.data["text/html"]).toMatch(/^<p>Measurements fell.*<table>/s);
+  expect(said!.data["text/html"]).toBe(
+    `<p><strong>${finding.headline}.</strong></p>\n<p>${finding.evidence}</p>\n`,
+  );
+  expect(rest!.data["text/html"]).toMatch(/^<details>.*<table>.*<\/details>\n$/s);
+  // No sentence twice, and none lost.
+  expect(`${String(said!.data["text/plain"])} ${String(rest!.data["text/plain"])}`).toBe(
+    finding.sentence,
+  );
   const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
   try {
     await show(finding);
@@ -173,12 +179,13 @@ test("a finding in a cell is its live chart, then its sentence and table; in pla
   }
 });
 
-test("how fresh the data is has no chart: a cell shows its sentence and table", async () => {
-  const fresh = { ...made.funnel, kind: "freshness", sentence: "Data comes as usual." } as const;
+test("how fresh the data is has no chart: a cell shows its headline and table", async () => {
+  const fresh = { ...made.funnel, kind: "freshness", headline: "Data comes as usual" } as const;
   expect(() => chart.change(fresh)).toThrow(/it has no chart. Show its table, finding.result/);
-  const [told, ...more] = await mimeBundles(fresh);
+  const [said, rest, ...more] = await mimeBundles(fresh);
   expect(more).toEqual([]);
-  expect(told!.data["text/html"]).toMatch(/^<p>Data comes as usual.*<table>/s);
+  expect(said!.data["text/html"]).toMatch(/^<p><strong>Data comes as usual\.<\/strong>/);
+  expect(rest!.data["text/html"]).toContain("<table>");
 });
 
 test("what is no finding is refused, and so are options that it doesn't know", () => {
@@ -189,6 +196,16 @@ test("what is no finding is refused, and so are options that it doesn't know", (
   expect(() => chart.change(made.explanation, { y: "change" } as never)).toThrow(
     /with the option "y"/,
   );
+});
+
+test("a finding of ranges without a row, which has no columns, is drawn and says so", async () => {
+  const finding = made["explanation"];
+  const nothing = new Result(newTable(finding.result.table, []), finding.result.origin);
+  const drawn = chart.change({ ...finding, result: nothing });
+  expect((drawn.spec["title"] as { text: string[] }).text).toEqual([
+    "Measurements: nothing to compare",
+  ]);
+  expect(await drawn.svg()).toContain("No data in this range.");
 });
 
 test.each(NAMES)("%s: without a row it is drawn as one that has none", async (name) => {

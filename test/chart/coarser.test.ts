@@ -2,7 +2,7 @@ import { escape } from "arquero";
 import { describe, expect, test } from "vitest";
 import { between, chart, Result } from "../../src/index.js";
 import { bucketStart } from "../../src/time/bucket.js";
-import { countsResult } from "../downsample/sample-result.js";
+import { countsResult } from "../result/downsample/sample-result.js";
 import { specRows, subtitle } from "./support/layers.js";
 
 const quarter = between("2026-02-01", "2026-05-01");

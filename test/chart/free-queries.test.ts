@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { between, chart, type Lab, type Result, table } from "../../src/index.js";
 import { readResultText, resultText } from "../../src/incident/figure.js";
-import { csv } from "../../src/render/save.js";
+import { csv } from "../../src/chart/render/save.js";
 import { ownDatabase } from "../support/own-database.js";
 import { parseCsv } from "./support/parse-csv.js";
 
@@ -23,7 +23,12 @@ const ask = (sql: string, day = "2026-05-01"): Promise<Result> =>
 describe("a chart of a free query that finds nothing", () => {
   const from = "FROM fastpath WHERE {range}";
   test.each([
-    ["bar", `SELECT probe_cc, count() AS n ${from} GROUP BY probe_cc`, "probe_cc", "n by country"],
+    [
+      "bar",
+      `SELECT probe_cc, count() AS n ${from} GROUP BY probe_cc`,
+      "probe_cc",
+      "Number by country",
+    ],
     [
       "line",
       `SELECT toStartOfHour(measurement_start_time) AS t, avg(seconds) AS s ${from} GROUP BY t`,
@@ -34,9 +39,14 @@ describe("a chart of a free query that finds nothing", () => {
       "area",
       `SELECT toDate(measurement_start_time) AS day, count() AS n ${from} GROUP BY day`,
       "day",
-      "n",
+      "Number",
     ],
-    ["dot", `SELECT seconds, toUInt8(1) AS n, probe_cc AS cc ${from}`, "n", "Seconds"],
+    [
+      "dot",
+      `SELECT seconds, toUInt8(1) AS n, probe_cc AS cc ${from}`,
+      "n",
+      "Seconds against number",
+    ],
   ] as const)("is a %s chart that says why it is empty", async (mark, sql, x, title) => {
     const result = await ask(sql, "2026-01-01");
     const options = mark === "dot" ? { x, y: "seconds" } : {};
@@ -54,7 +64,7 @@ describe("a chart of a free query that finds nothing", () => {
 
   test("is one too where all its values are missing", async () => {
     const svg = await chart.bar(await ask(`SELECT probe_cc, seconds ${from}`)).svg();
-    expect(svg).toContain("No data in this range.");
+    expect(svg).toContain("No data: Seconds is unknown in the only row.");
     expect(svg).toContain(">IT<");
   });
 });

@@ -1,13 +1,14 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { chart, type Value } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
-import { forgetLook } from "../../src/chart/series.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
-import { THEMES } from "../../src/render/theme.js";
+import { THEMES } from "../../src/chart/render/theme.js";
 import { legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
 
-beforeEach(forgetLook);
+beforeEach(() => chart.theme("light"));
+afterAll(() => chart.theme("light"));
 
 /** Runs of these values by day, in this order. */
 function runs(values: readonly Value[], column = "software_version", of?: string) {
@@ -31,37 +32,56 @@ function colors(...args: Parameters<typeof chart.area>): Record<string, string> 
   return Object.fromEntries(names.map((name, at) => [name, colours[at]!]));
 }
 
-describe("a value has one color in all charts of a notebook", () => {
-  test("whatever else they draw, in whatever order", () => {
-    const before = colors(runs(["3.9", "3.10", "other"]));
-    const after = colors(runs(["3.11", "3.10", "3.8", "3.9", "other"]));
-    expect(after).toMatchObject(before);
-    expect(new Set(Object.values(after)).size).toBe(5);
-    expect(after["other"]).toBe(THEMES.light.neutral);
-    expect(Object.keys(after).at(-1)).toBe("other");
+describe("the color of a value", () => {
+  const values = Array.from({ length: 40 }, (_, at) => `3.${at}`);
+  const some = fc.shuffledSubarray(values, { minLength: 1, maxLength: 24 });
+
+  test("doesn't depend on the charts that were made before, or on the order of the series", () => {
+    fc.assert(
+      fc.property(some, some, (names, others) => {
+        const before = colors(runs(names));
+        colors(runs(others));
+        expect(colors(runs(names.toSorted()))).toEqual(before);
+        expect(colors(runs(names), { theme: "dark" })).toEqual(
+          Object.fromEntries(
+            Object.entries(before).map(([name, color]) => {
+              const { light, dark } = THEMES;
+              return [name, dark.series[light.series.indexOf(color)]];
+            }),
+          ),
+        );
+      }),
+      { numRuns: 60, seed: 4 },
+    );
   });
 
-  test("in the dark too, by the place of its color; under another name of its column; each column by itself", () => {
-    const light = colors(runs(["3.9", "3.10"]));
-    const dark = colors(runs(["3.10", "3.9"]), { theme: "dark" });
-    const place = (theme: "light" | "dark", color = "") => THEMES[theme].series.indexOf(color);
-    expect(place("dark", dark["3.10"])).toBe(place("light", light["3.10"]));
-    expect(colors(runs(["3.10"], "v", "software_version"))).toEqual({ "3.10": light["3.10"] });
-    expect(colors(runs(["IT"], "probe_cc"))["IT"]).toBe(THEMES.light.series[0]);
+  test("is the same in all charts, but where a value before it by name wants it; in one chart none comes twice", () => {
+    const own = colors(runs(["3.1"]));
+    const wanted = Object.fromEntries(values.map((v) => [v, colors(runs([v]))[v]]));
+    expect(wanted).toMatchObject(own);
+    fc.assert(
+      fc.property(some, (names) => {
+        const drawn = colors(runs(names));
+        expect(new Set(Object.values(drawn)).size).toBe(names.length);
+        const rival = (name: string) =>
+          names.some((each) => each < name && wanted[each] === wanted[name]);
+        for (const name of names) expect(drawn[name] === wanted[name]).toBe(!rival(name));
+      }),
+      { numRuns: 60, seed: 5 },
+    );
   });
 
-  test("beyond the palette colors come again, in one chart never twice", () => {
-    const names = (from: number) => Array.from({ length: 24 }, (_, at) => `3.${from + at}`);
-    const first = colors(runs(names(0)));
-    expect(new Set(Object.values(colors(runs(names(12))))).size).toBe(24);
-    expect(colors(runs(names(0)))).toEqual(first);
+  test("is grey for other, dark grey for no value, and of up to seven series one of the palette's first", () => {
+    const drawn = colors(runs(["3.9", "3.10", "3.11", "IT", "DE", "US", "FR", null, "other"]));
+    expect(drawn["other"]).toBe(THEMES.light.neutral);
+    expect(drawn["(none)"]).toBe(THEMES.light.muted);
+    const { "(none)": _, other: __, ...named } = drawn;
+    expect(Object.values(named).toSorted()).toEqual(THEMES.light.series.slice(0, 7).toSorted());
   });
 
-  test("drawn again from its recipe, where nothing of the notebook is known", () => {
-    colors(runs(["3.8", "3.9"]));
+  test("is the same drawn again from its recipe", () => {
     const drawn = chart.area(runs(["3.10", "3.9", "other"]), { color: "software_version" });
     const recipe = fromTaggedJson(toTaggedJson(drawn.recipe)) as never;
-    forgetLook();
     chart.theme("dark");
     expect(drawRecipe(drawn.result, recipe).spec).toEqual(drawn.spec);
   });
@@ -71,7 +91,7 @@ describe("colors of one's own", () => {
   test("are those of series, by their name in the legend", () => {
     const given = { "3.10": "#d55e00", other: "silver", "4.0": "red" };
     expect(colors(runs(["3.9", "3.10", "other"]), { colors: given })).toEqual({
-      "3.9": THEMES.light.series[0],
+      ...colors(runs(["3.9"])),
       "3.10": "#d55e00",
       other: "silver",
     });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
-import { uniqueLabels } from "../../src/render/label.js";
-import { forgetLook, seriesColors, chartSeries, seriesShapes } from "../../src/chart/series.js";
-import { THEMES } from "../../src/render/theme.js";
+import { uniqueLabels } from "../../src/chart/render/label.js";
+import { seriesColors, chartSeries, seriesShapes } from "../../src/chart/series.js";
+import { THEMES } from "../../src/chart/render/theme.js";
 import { layers, legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
 
@@ -36,7 +36,7 @@ describe("chartSeries(values, dimension)", () => {
       undefined,
     );
     for (const theme of Object.values(THEMES)) {
-      const looks = seriesColors(series, "column", theme).map(
+      const looks = seriesColors(series, theme).map(
         (colour, at) => colour + seriesShapes(series)[at],
       );
       expect(new Set(looks).size).toBe(24);
@@ -60,8 +60,6 @@ describe("label(value)", () => {
     );
   });
 });
-
-beforeEach(forgetLook);
 
 test("a network under another name is written as one: in series, places, panels, tables and linked views", () => {
   const networks = ["3269", "7018", null];

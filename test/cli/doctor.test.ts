@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { entryPath } from "../../src/base/entry-path.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import { openWriter } from "../../src/database/writer.js";
 
 let folder: string;
@@ -37,7 +37,7 @@ function doctor(variables: Record<string, string>): Promise<{ code: number; said
 }
 
 const writer = (name: string) =>
-  openWriter(parseSource(at(name), { root: folder, name: "the test" }));
+  openWriter(parseAddress(at(name), { root: folder, name: "the test" }));
 
 test("doctor advises to fill an embedded database that isn't there, and makes nothing", async () => {
   const { code, said } = await doctor({ PROBELAB_MEASUREMENTS: at("nothere") });

@@ -35,7 +35,7 @@ test("kernel install writes kernel.json for the user or into a prefix, or says w
 
 test("the installed kernel starts the probelab of the notebook's folder, else its own", async () => {
   const local = join(folder, "node_modules", "probelab");
-  const startsLocal = join(local, "dist", "notebook", "kernel", "kernel-main.js");
+  const startsLocal = join(local, "dist", "kernel", "kernel-main.js");
   await mkdir(dirname(startsLocal), { recursive: true });
   await writeFile(join(local, "package.json"), `{ "name": "probelab", "type": "module" }`);
   await writeFile(startsLocal, "export const startKernel = (file) => console.log('local', file);");

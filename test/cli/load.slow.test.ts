@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { measurement, measurements } from "../load/measurement.js";
-import { openDatabase, type TestDatabase } from "../load/open-database.js";
-import { csv, jsonl, put } from "../load/write-file.js";
+import { measurement, measurements } from "../sample/load/measurement.js";
+import { openDatabase, type TestDatabase } from "../sample/load/open-database.js";
+import { csv, jsonl, put } from "../sample/load/write-file.js";
 import { probelab } from "../support/command.js";
 
 let db: TestDatabase;

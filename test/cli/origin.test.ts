@@ -5,8 +5,8 @@ import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { escapeXml } from "../../src/base/xml.js";
 import { chart } from "../../src/index.js";
-import { jsonScript } from "../../src/render/page/figures.js";
-import { readOrigins } from "../../src/render/origin.js";
+import { jsonScript } from "../../src/chart/render/page/page-document.js";
+import { readOrigins } from "../../src/chart/render/origin.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
 import { probelab } from "../support/command.js";
 

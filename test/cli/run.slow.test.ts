@@ -6,7 +6,7 @@ import {
   outputTexts,
   writeCells,
   type CellText,
-} from "../notebook/notebook-fixture.js";
+} from "../kernel/notebook-fixture.js";
 import { start as startCommand } from "../support/command.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;

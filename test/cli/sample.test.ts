@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { sampleCommand } from "../../src/cli/sample.js";
 import { openWriter } from "../../src/database/writer.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import type { Writer } from "../../src/database/writer.js";
 import { sampleInfo } from "../../src/sample/tables.js";
 
@@ -16,7 +16,7 @@ const printed: string[] = [];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "probelab-cli-sample-"));
   source = `embedded:${directory}`;
-  writer = await openWriter(parseSource(source, { root: directory, name: "the test" }));
+  writer = await openWriter(parseAddress(source, { root: directory, name: "the test" }));
   vi.spyOn(console, "log").mockImplementation((line: string) => void printed.push(line));
   vi.spyOn(console, "error").mockImplementation(() => undefined); // progress on a slow machine
   sampleCommand.exitOverride().configureOutput({ writeErr: () => undefined });

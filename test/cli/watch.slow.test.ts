@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { start } from "../support/command.js";
-import { startListServer, type ListServer } from "../test-lists/start-list-server.js";
+import { startListServer, type ListServer } from "../sources/test-lists/start-list-server.js";
 
 let server: ListServer;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import { openWriter } from "../../src/database/writer.js";
 import { between, connect } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -25,7 +25,7 @@ describe("connect({ measurements: URL })", () => {
 });
 
 it("openWriter(source) refuses a server: probelab only reads it", async () => {
-  const source = parseSource("http://localhost/x", { root: "/", name: "test" });
+  const source = parseAddress("http://localhost/x", { root: "/", name: "test" });
   await expect(openWriter(source)).rejects.toThrow(/Can't write to http.*embedded databases only/);
 });
 

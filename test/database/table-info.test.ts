@@ -209,3 +209,53 @@ it("lab.now is the end of the newest day that is not in the future", async () =>
   await using lab = await own.open();
   expect(lab.now).toEqual(new Date("2026-05-02T00:00:00Z"));
 });
+
+it("a Merge table over tables that keep copies says so", async () => {
+  const columns = "measurement_start_time DateTime('UTC'), report_id String";
+  for (const [name, engine] of [
+    ["merged_a", "MergeTree"],
+    ["merged_b", "ReplacingMergeTree"],
+  ] as const) {
+    await own.writer.command(
+      `CREATE OR REPLACE TABLE ${name} (${columns}) ENGINE = ${engine} ORDER BY measurement_start_time`,
+    );
+  }
+  for (const definition of ["currentDatabase(), '^merged_'", `REGEXP('.*'), '^merged_[ab]$'`]) {
+    await own.writer.command("DROP TABLE IF EXISTS fastpath");
+    await own.writer.command(`CREATE TABLE fastpath (${columns}) ENGINE = Merge(${definition})`);
+    await using lab = await own.open();
+    const range = between("2026-05-01", "2026-05-02");
+    const { origin } = await lab.measurements.counts({ range, every: "all" });
+    expect(origin.notes.join(" ")).toContain(
+      "fastpath reads several tables, of which merged_b (ReplacingMergeTree) keeps copies of rows until they are merged: these copies count.",
+    );
+  }
+  await own.writer.command("DROP TABLE fastpath");
+});
+
+it("lab.now is where the rows end but for a few of a clock ahead, and lab.notes says so", async () => {
+  const rows = (start: string, count: number, step: number) =>
+    own.writer.command(
+      `INSERT INTO fastpath SELECT toDateTime('${start}', 'UTC') + number * ${step}, 'r' FROM numbers(${count})`,
+    );
+  await own.writer.command(
+    "CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String) ENGINE = MergeTree ORDER BY measurement_start_time",
+  );
+  await rows("2026-03-01 00:00:00", 2_000, 300);
+  await rows("2026-04-20 03:00:00", 3, 60);
+  await using stray = await own.open();
+  expect(stray.now).toEqual(new Date("2026-03-08T00:00:00Z"));
+  expect(stray.notes.at(-1)).toBe(
+    "3 measurements of a clock ahead are left out of lab.now: the others end at 2026-03-07 22:35 UTC, the last is of 2026-04-20 03:02 UTC.",
+  );
+  // Days of nothing are no clock ahead where as many rows follow as a service makes.
+  await rows("2026-04-20 04:00:00", 50, 300);
+  await using back = await own.open();
+  expect(back.now).toEqual(new Date("2026-04-21T00:00:00Z"));
+  // Of a row a day a week without one is no gap.
+  await own.writer.command("TRUNCATE TABLE fastpath");
+  await rows("2025-11-01 00:00:00", 150, 86_400);
+  await rows("2026-04-07 00:00:00", 1, 1);
+  await using thin = await own.open();
+  expect(thin.now).toEqual(new Date("2026-04-08T00:00:00Z"));
+});

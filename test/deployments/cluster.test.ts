@@ -12,8 +12,8 @@ import {
   quantile,
   type Result,
 } from "../../src/index.js";
-import { held, HOUR, question, START, told } from "../snapshot/questions.js";
-import { KINDS, makeRows } from "../snapshot/rows.js";
+import { held, HOUR, question, START, told } from "../sources/snapshot/questions.js";
+import { KINDS, makeRows } from "../sources/snapshot/rows.js";
 import { startCluster, type Cluster } from "../support/cluster.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 

@@ -23,7 +23,7 @@ import {
   type Cell,
   type Grouping,
   type Run,
-} from "../measurements/reference.js";
+} from "../sources/measurements/reference.js";
 import { startCluster, type Cluster } from "../support/cluster.js";
 import { READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 import { deployments, describeDeployment, uncovered, type Deployment } from "./deployment.js";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { notebookFolder, runCells } from "../notebook/notebook-fixture.js";
+import { notebookFolder, runCells } from "../kernel/notebook-fixture.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
 /** The outputs of each group of cells. */

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { between, connect, type Limits } from "../../src/index.js";
 import { Database } from "../../src/database/database.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import { startCluster, type Cluster } from "../support/cluster.js";
 import { READERS, type RestrictedServer } from "../support/restricted-server.js";
 
@@ -51,7 +51,7 @@ async function filled(many: number): Promise<Cluster> {
 }
 
 const open = (url: string, limits: Partial<Limits> = {}) =>
-  Database.open(parseSource(url, { root: "/", name: "test" }), limits);
+  Database.open(parseAddress(url, { root: "/", name: "test" }), limits);
 
 describe("a reader of a cluster", () => {
   let cluster: Cluster;

@@ -1,16 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
+import { once } from "node:events";
+import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { readRecord, type ServerRecord } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
-import type { Source } from "../../src/database/source.js";
+import type { DatabaseAddress } from "../../src/database/address.js";
 import { openWriter } from "../../src/database/writer.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
-const source = (directory: string): Source => ({
+const source = (directory: string): DatabaseAddress => ({
   kind: "embedded",
   directory,
   label: `embedded:${directory}`,
@@ -49,6 +50,25 @@ it("a renamed embedded directory goes on under its new name, and the old one is 
   expect(existsSync(before)).toBe(false);
   await using second = await openWriter(source(after));
   expect(await second.rows(COUNT)).toEqual([{ rows: 1 }]);
+});
+
+it("answers while another user of the machine holds 5,000 unfinished requests open", async () => {
+  await using folder = await temporaryDirectory();
+  await using first = await openWriter(folder.source);
+  await first.command("CREATE TABLE kept (number UInt8) ENGINE = MergeTree ORDER BY number");
+  const { port } = readRecord(folder.path)!;
+  const sockets = Array.from({ length: 5_000 }, () => connect(port, "127.0.0.1"));
+  try {
+    for (const socket of sockets) {
+      socket.on("error", () => undefined);
+      socket.write("GET /?query=SELECT HTTP/1.1\r\nX-A: ");
+    }
+    await Promise.all(sockets.map((socket) => once(socket, "connect").catch(() => undefined)));
+    await using reader = await Database.open(folder.source);
+    expect(await reader.rows(COUNT)).toEqual([{ rows: 0 }]);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
 });
 
 /** Listens on a port of a server that has ended, says yes to everything, and keeps what it hears. */

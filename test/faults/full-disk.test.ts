@@ -4,18 +4,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { alert, between, chart, connect, openSnapshot } from "../../src/index.js";
 import { openWriter } from "../../src/database/writer.js";
 import type { Writer } from "../../src/database/writer.js";
-import { loadFile } from "../../src/load/load-files.js";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { loadFile } from "../../src/sample/load/load-files.js";
+import { runNotebook } from "../../src/kernel/run-notebook.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
 import { filesOf } from "../incident/folder.js";
 import { NOW, report } from "../incident/report.js";
-import { measurements } from "../load/measurement.js";
-import { jsonl } from "../load/write-file.js";
-import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+import { measurements } from "../sample/load/measurement.js";
+import { jsonl } from "../sample/load/write-file.js";
+import { notebookFolder, outputTexts, writeCells } from "../kernel/notebook-fixture.js";
 import { newDatabase, type OwnDatabase } from "../support/own-database.js";
 import { smallDisk, type SmallDisk } from "../support/small-disk.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
+import { runDue } from "../../src/watch/schedule/once.js";
 import { receiver } from "../watch/alert/receiver.js";
 
 // Only root of a system that lets it can make a disk.
@@ -91,6 +92,38 @@ describe.skipIf(disk === undefined)(`on a full disk${skipped}`, () => {
   });
 });
 
+describe.skipIf(disk === undefined)(`a schedule on a full disk${skipped}`, () => {
+  it("says what it can't write, and calls somebody about each notebook", async () => {
+    await using push = await receiver();
+    await using project = await temporaryDirectory();
+    const folder = await notebookFolder();
+    const alerts = {
+      channels: [{ kind: "push" as const, url: `${push.url}/probelab` }],
+      pages: "https://lab.example.org/pages/",
+      notebooks: "https://lab.example.org/notebooks/",
+      runbook: "https://lab.example.org/runbook",
+    };
+    await writeFile(join(project.path, "probelab.config.json"), JSON.stringify({ alerts }));
+    vi.stubEnv("PROBELAB_PROJECT", project.path);
+    vi.stubEnv("PROBELAB_WATCH", join(held.path, "watch"));
+    await writeCells(folder.path, ['// schedule: { "every": "1 day" }', "6 * 7"], "daily.ipynb");
+    held.fill();
+    const news: string[] = [];
+    await runDue({
+      ...{ folder: folder.path, out: join(held.path, "schedule"), parallel: 1, keep: 2, alerts },
+      signal: new AbortController().signal,
+      onNews: (sentence) => void news.push(sentence),
+    });
+    vi.unstubAllEnvs();
+    await folder.remove();
+    expect(news).toContainEqual(expect.stringMatching(/^The status page: Can't write .*ENOSPC/));
+    expect(news).toContainEqual(expect.stringMatching(/^daily: Can't .*ENOSPC/));
+    expect(push.received.map(({ body }) => body.toString("utf8"))).toEqual([
+      expect.stringMatching(/ENOSPC/),
+    ]);
+  });
+});
+
 describe.skipIf(disk === undefined)(`an embedded database on a full disk${skipped}`, () => {
   let writer: Writer;
   let table: OwnDatabase;
@@ -128,6 +161,14 @@ describe.skipIf(disk === undefined)(`an embedded database on a full disk${skippe
     const asked = { range, every: "day", by: "probe_cc" } as const;
     expect((await offline.measurements.counts(asked)).rows()).toEqual(
       (await lab.measurements.counts(asked)).rows(),
+    );
+  });
+
+  it("that can't start there says that the disk is full", async () => {
+    held.fill();
+    const measurements = `embedded:${join(held.path, "another")}`;
+    await expect(connect({ measurements })).rejects.toThrow(
+      /: the disk is full\. Free some space\.$/,
     );
   });
 

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import { answerGate, type Change } from "../support/answer-gate.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
@@ -227,7 +227,7 @@ describe("between the server and us", () => {
     const { username, password } = target;
     await using gate = await answerGate(`${target.origin}${target.pathname}`);
     const url = gate.url.replace("//", `//${username}:${password}@`);
-    const source = parseSource(url, { root: "/", name: "test" });
+    const source = parseAddress(url, { root: "/", name: "test" });
     const ask = async (): Promise<string> => {
       if (kind === "open") gate.on("system.settings", change);
       await using database = await Database.open(source, { maxSeconds, maxMemory: 10_000_000 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import { between, connect } from "../../src/index.js";
 import { answerGate } from "../support/answer-gate.js";
 import {
@@ -39,6 +39,9 @@ const ROWS = {
   },
 };
 
+/** What no list of this library names, and yet changes answers. */
+const UNLISTED = { do_not_merge_across_partitions_select_final: 1, apply_patch_parts: 0 };
+
 let server: RestrictedServer;
 /** What a user without limits is answered. */
 let expected: Awaited<ReturnType<typeof answersOf>>;
@@ -56,6 +59,8 @@ beforeAll(async () => {
         [`${name}_fixed`, { settings: { readonly: 1, ...settings } }],
       ]),
     ),
+    unlisted: { settings: { readonly: 2, ...UNLISTED } },
+    unlisted_fixed: { settings: { readonly: 1, ...UNLISTED } },
     granted: {
       settings: { readonly: 1 },
       grants: ["GRANT SELECT ON probelab.fastpath"],
@@ -84,7 +89,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const openAs = (user: string) =>
-  Database.open(parseSource(server.as(user), { root: "/", name: "test" }));
+  Database.open(parseAddress(server.as(user), { root: "/", name: "test" }));
 
 async function answersOf(url: string) {
   await using lab = await connect({ measurements: url });
@@ -166,6 +171,18 @@ describe("connect() where the profile gives tables other rows", () => {
   });
 });
 
+it("sets back whatever else a profile sets that may change answers, or says that it can't", async () => {
+  await using free = await openAs("unlisted");
+  const changed =
+    "SELECT name FROM system.settings WHERE changed AND name IN ('do_not_merge_across_partitions_select_final', 'apply_patch_parts') AND value != default";
+  expect(await free.rows(changed)).toEqual([]);
+  expect(free.notes.join(" ")).not.toContain("apply_patch_parts");
+  await using fixed = await openAs("unlisted_fixed");
+  expect(fixed.notes.join(" ")).toMatch(
+    /sets do_not_merge_across_partitions_select_final = 1, which may change answers and can't be overruled\./,
+  );
+});
+
 it("a user with grants of single columns is answered on those, and told of the others", async () => {
   await using lab = await connect({ measurements: server.as("columns") });
   const range = between("2026-05-01", "2026-05-02");
@@ -229,7 +246,7 @@ describe("Database.notes", () => {
 
 describe("the limits of a user who may change none hold on this side", () => {
   it("maxResultRows and maxMemory refuse what is too large", async () => {
-    const source = parseSource(server.as("ro1"), { root: "/", name: "test" });
+    const source = parseAddress(server.as("ro1"), { root: "/", name: "test" });
     await using database = await Database.open(source, { maxResultRows: 1_000 });
     const ask = (rows: number) =>
       database.ask({ sql: `SELECT * FROM numbers(${rows})`, parameters: {}, action: "read" });
@@ -254,7 +271,7 @@ describe("the limits of a user who may change none hold on this side", () => {
 describe("long values", () => {
   it.each(["default", "ro1"])("are bound as %s", async (user) => {
     const url = user === "default" ? server.url : server.as(user);
-    await using database = await Database.open(parseSource(url, { root: "/", name: "test" }));
+    await using database = await Database.open(parseAddress(url, { root: "/", name: "test" }));
     const list = Array.from({ length: 5_000 }, (_, i) => `it's\ta\\${i}\n`);
     const [row] = await database.rows(
       "SELECT length({list:Array(String)}) AS items, {list:Array(String)}[2] AS second, length({text:String}) AS size, {short:String} AS short, toUInt8({none:Nullable(String)} IS NULL) AS none",

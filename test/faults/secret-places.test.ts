@@ -6,19 +6,18 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { jsonScript } from "../../src/render/page/figures.js";
+import { jsonScript } from "../../src/chart/render/page/page-document.js";
 import { parquetMetadata } from "hyparquet";
-import { readOrigins } from "../../src/render/origin.js";
+import { readOrigins } from "../../src/chart/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
 import { openWriter } from "../../src/database/writer.js";
 import { findSource } from "../../src/database/settings.js";
-import { answersText, rerunPostmortem } from "../../src/incident/rerun.js";
-import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
+import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
 import { between, chart, connect, postmortem, ProbelabError } from "../../src/index.js";
 import { table, testLists, type Lab, type Result } from "../../src/index.js";
-import { mimeBundle } from "../../src/notebook/mime-bundle.js";
-import { notebookFolder, readCells, writeCells } from "../notebook/notebook-fixture.js";
+import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import { notebookFolder, readCells, writeCells } from "../kernel/notebook-fixture.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
 /** The password of a user who gets in: with what URLs, HTML, JSON, SQL and shells write otherwise. */
@@ -183,17 +182,10 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
     },
   ],
   [
-    "a postmortem, verified and asked again",
+    "a postmortem, verified",
     async () => {
       const path = await report();
-      const asked: unknown[] = [];
-      const fail = () => Promise.reject(new Error(PASSWORD));
-      const answers = await rerunPostmortem(
-        await verifyPostmortem(path),
-        fail,
-        (all) => asked.push(...all) > 0,
-      );
-      return [verificationText(await verifyPostmortem(path)), answersText(answers), asked];
+      return [verificationText(await verifyPostmortem(path))];
     },
   ],
   // What commands print, and write.

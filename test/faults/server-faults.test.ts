@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { arrowTable } from "../../src/database/arrow.js";
 import { Database } from "../../src/database/database.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import { answerGate, type AnswerGate, type PassingAnswer } from "../support/answer-gate.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const open = (url = server.url, limits = {}) =>
-  Database.open(parseSource(url, { root: "/", name: "test" }), limits);
+  Database.open(parseAddress(url, { root: "/", name: "test" }), limits);
 const question = (sql: string) => ({
   sql,
   parameters: {},
@@ -47,6 +47,19 @@ function atOnce(): void {
 }
 
 const LATE_ERROR = "throwIf(number = 60000, 'in the middle')";
+
+it("says of a server that doesn't know the first question which ones can be asked", async () => {
+  gate.on("system.settings", (answer) => {
+    answer.status = 404;
+    answer.headers = { "x-clickhouse-exception-code": "46" };
+    answer.body = Buffer.from(
+      "Code: 46. DB::Exception: Unknown function toBool: While processing toBool(readonly). (UNKNOWN_FUNCTION) (version 21.8.15.7 (altinity build))",
+    );
+  });
+  await expect(open(gate.url)).rejects.toThrow(
+    /^Can't connect: Unknown function toBool.*Check that the server is ClickHouse 22\.8 or newer \(SELECT version\(\)\); an older one can't be asked\.$/,
+  );
+});
 
 describe("an error in the middle of an answer", () => {
   it("is the server's own, where it waits for the end", async () => {

@@ -13,7 +13,7 @@ import {
   type Result,
   share,
 } from "../../src/index.js";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
+import { installKernel } from "../../src/kernel/kernelspec.js";
 import { fillSample } from "../../src/sample/fill.js";
 import {
   JupyterClient,
@@ -22,9 +22,9 @@ import {
   resultText,
   skipped,
 } from "../jupyter/jupyter.js";
-import { measurements } from "../load/measurement.js";
-import { jsonl, put } from "../load/write-file.js";
-import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { measurements } from "../sample/load/measurement.js";
+import { jsonl, put } from "../sample/load/write-file.js";
+import { notebookFolder, writeCells } from "../kernel/notebook-fixture.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));

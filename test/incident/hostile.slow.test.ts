@@ -4,7 +4,7 @@ import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queryFile } from "../../src/incident/query-file.js";
-import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
+import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
 import { runSqlFile } from "../support/clickhouse-client.js";
@@ -25,7 +25,7 @@ describe("a postmortem of hostile texts", () => {
   test("writes its own files and no other, and is intact", async () => {
     for (const path of filesOf(folder)) {
       expect(path).toMatch(
-        /^(\.gitattributes|manifest\.json|postmortem\.(md|html|json)|(charts|data|queries)\/[a-z0-9-]+\.(svg|png|csv|parquet|sql|json))$/,
+        /^(\.gitattributes|SHA256SUMS|postmortem\.(md|html|json)|(charts|data|queries)\/[a-z0-9-]+\.(svg|png|csv|parquet|sql))$/,
       );
     }
     expect(readdirSync(parent)).toEqual(["report"]);

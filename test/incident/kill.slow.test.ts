@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writeFolder, type FolderFiles } from "../../src/files/write-folder.js";
-import { MANIFEST, manifestText, verifyPostmortem } from "../../src/incident/manifest.js";
+import { writeFolder, type FolderFiles } from "../../src/base/files/write-folder.js";
+import { CHECKSUMS, checksumsText, verifyPostmortem } from "../../src/incident/checksums.js";
 
 const dist = (path: string): string => new URL(`../../dist/${path}`, import.meta.url).href;
 
@@ -40,8 +40,8 @@ const handle = await fs.open(process.execPath);
 const files = Object.getPrototypeOf(handle);
 await handle.close();
 const yes = () => Promise.resolve();
-const { writeFolder } = await import("${dist("files/write-folder.js")}");
-const { writeWholeSync } = await import("${dist("files/write-whole.js")}");
+const { writeFolder } = await import("${dist("base/files/write-folder.js")}");
+const { writeWholeSync } = await import("${dist("base/files/write-whole.js")}");
 const content = new Map(JSON.parse(await fs.readFile(what, "utf8")));
 const act = () =>
   sync === "sync" ? writeWholeSync(folder, content.get("report.md")) : writeFolder(folder, content, async () => {});
@@ -79,27 +79,25 @@ function write(folder: string, what: string, at?: number, sync = ""): number | u
   return Number(stdout);
 }
 
-/** The manifest of a folder that is whole; undefined where there is none. */
+/** The hashes of a folder that is whole; undefined where there is none. */
 async function stateOf(folder: string): Promise<string | undefined> {
   if (!existsSync(folder)) return undefined;
-  const text = readFileSync(join(folder, MANIFEST), "utf8");
+  const text = readFileSync(join(folder, CHECKSUMS), "utf8");
   expect((await verifyPostmortem(folder)).wrong).toEqual([]);
   return text;
 }
 
-/** Files in two folders, with their manifest, and the path of a file that tells a child of them. */
+/** Files in two folders, with their hashes, and the path of a file that tells a child of them. */
 function filesOf(title: string) {
   const files = new Map([
     ["report.md", title.repeat(9)],
     ["data/rows.csv", `${title},1\n`.repeat(2_000)],
   ]);
-  const savedAt = new Date(0).toISOString();
-  const about = { title, detectedAt: savedAt, savedAt, masked: true, versions: {} };
-  const manifest = manifestText(files, about);
-  files.set(MANIFEST, manifest);
+  const sums = checksumsText(files);
+  files.set(CHECKSUMS, sums);
   const path = join(parent, `${title}.json`);
   writeFileSync(path, JSON.stringify([...files]));
-  return { files: files as FolderFiles, manifest, path };
+  return { files: files as FolderFiles, sums, path };
 }
 
 /** What stands beside a folder. */
@@ -121,12 +119,12 @@ describe("a process killed at each of its operations on files", () => {
       expect(beside(folder)).toEqual([]);
       expect(write(folder, fresh.path, at), `operation ${at}`).toBeUndefined();
       const state = await stateOf(folder);
-      expect([old.manifest, fresh.manifest], `operation ${at}`).toContain(state);
+      expect([old.sums, fresh.sums], `operation ${at}`).toContain(state);
       expect(beside(folder).length).toBeLessThanOrEqual(1);
       seen.push(state);
     }
     // First the old one, from the exchange on the new one.
-    expect(seen.lastIndexOf(old.manifest)).toBe(seen.indexOf(fresh.manifest) - 1);
+    expect(seen.lastIndexOf(old.sums)).toBe(seen.indexOf(fresh.sums) - 1);
   }, 120_000);
 
   test("leaves an entry whole or none", () => {

@@ -100,6 +100,21 @@ describe("postmortem.open(folder)", () => {
     ]);
   });
 
+  test("takes a finding out that holds no more, and the timeline says so", async () => {
+    const folder = await open();
+    const report = await postmortem.open(folder);
+    report.finding("Fewer measurements from Italy.").finding("Measurements rose by 4 %.");
+    await incidentCommand.parseAsync(["withdraw", folder, "Measurements rose"], { from: "user" });
+    const { draft } = await report.reload();
+    expect(draft.findings.map(({ text }) => text)).toEqual(["Fewer measurements from Italy."]);
+    expect(draft.timeline.at(-1)?.event).toMatch(/^Withdrawn: Measurements rose by 4 %\./);
+    expect(() => report.withdraw("Nothing")).toThrow(
+      `Can't withdraw "Nothing": no finding begins with it. Pass the beginning of one: "Fewer measurements from Italy.".`,
+    );
+    report.finding("Measurements rose by 4 %.");
+    expect(report.draft.findings).toHaveLength(2);
+  });
+
   test("writes an entry before the call returns, and nothing for what is refused", async () => {
     const folder = await open();
     const report = await postmortem.open(folder);

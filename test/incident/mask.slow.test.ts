@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart, postmortem, table } from "../../src/index.js";
-import { verifyPostmortem } from "../../src/incident/manifest.js";
+import { verifyPostmortem } from "../../src/incident/checksums.js";
 import { readParquet } from "../support/read-parquet.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 import { filesOf, read, rowsOf, textOf } from "./folder.js";

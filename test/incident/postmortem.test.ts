@@ -66,6 +66,33 @@ describe("postmortem(fields)", () => {
     expect((content as Chart).spec).toEqual((figure!.content as Chart).spec);
   });
 
+  test("takes what explain answered: its headline and evidence are the text, its picture is a figure, once", () => {
+    const why = explanation();
+    const weekly = chart.area(weeklyCounts());
+    const report = postmortem(begun)
+      .finding(why, weekly)
+      .finding("It is the release.", why)
+      .timeline("2026-05-04", "found", why);
+    const [first, second] = report.draft.findings;
+    expect(first!.text).toBe(`${why.headline}. ${why.evidence}`);
+    expect(first!.evidence).toHaveLength(2);
+    expect(second!.evidence).toEqual(first!.evidence.slice(0, 1));
+    expect(report.figures).toHaveLength(2);
+    // The sentence stands in the text, not again in the picture.
+    const picture = report.figures[0]!.content as Chart;
+    expect(JSON.stringify((picture.spec["title"] as object) ?? "")).not.toContain(
+      why.evidence.slice(0, 30),
+    );
+    const { content } = drawFigure(
+      JSON.parse(JSON.stringify(figureRecord(report.figures[0]!))) as never,
+      picture.result,
+    );
+    expect((content as Chart).spec).toEqual(picture.spec);
+    expect(() => postmortem(begun).finding("x", { kind: "explain" } as never)).toThrow(
+      "pass a chart, a table, a finding, or an address",
+    );
+  });
+
   test("a chart that a finding rests on is added once, and keeps its place, name and caption until told anew", () => {
     const [counts, summary] = [chart.area(weeklyCounts()), table(versionSummary())];
     const report = postmortem(begun)

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sha256, verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
+import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
 import { readParquet } from "../support/read-parquet.js";
 import { parseCsv } from "../chart/support/parse-csv.js";
 import { weeklyDurations } from "../chart/support/sample-results.js";
@@ -40,27 +40,25 @@ function changed(name: string, change: (folder: string) => void): string {
 }
 
 describe("report.save(folder)", () => {
-  test("writes documents, charts, data and queries of every figure, and a manifest of all", () => {
+  test("writes documents, charts, data and queries of every figure, and the hashes of all", () => {
     const found = filesOf(kept);
     expect(found.filter((path) => path.startsWith("data/"))).toHaveLength(8);
     expect(found.filter((path) => path.startsWith("charts/"))).toHaveLength(6);
     expect(found.filter((path) => !path.includes("/"))).toEqual([
       ".gitattributes",
-      "manifest.json",
+      "SHA256SUMS",
       "postmortem.html",
       "postmortem.json",
       "postmortem.md",
     ]);
     expect(found.filter((path) => path.startsWith("queries/"))).toHaveLength(4);
-    const manifest = JSON.parse(read(kept, "manifest.json")) as {
-      files: Record<string, string>;
-    };
-    expect(Object.keys(manifest.files).sort()).toEqual(
-      found.filter((path) => path !== "manifest.json"),
+    const listed = read(kept, "SHA256SUMS").trimEnd().split("\n");
+    expect(listed.map((line) => line.slice(66)).sort()).toEqual(
+      found.filter((path) => path !== "SHA256SUMS"),
     );
-    for (const [path, hash] of Object.entries(manifest.files)) {
-      expect(hash).toBe(sha256(readFileSync(join(kept, path))));
-    }
+    expect(
+      execFileSync("sha256sum", ["-c", "SHA256SUMS"], { cwd: kept, encoding: "utf8" }),
+    ).toMatch(/^(\S+: OK\n)+$/);
   });
 
   test("data/ holds the rows of each figure", async () => {
@@ -152,9 +150,6 @@ describe("verifyPostmortem(folder)", () => {
     const { wrong, lines } = await textOf(folder);
     expect(wrong).toEqual([]);
     expect(lines).toEqual([
-      expect.stringMatching(
-        /^Short runs after 3\.11\.0, saved at 2026-05-05 10:00 UTC by probelab /,
-      ),
       expect.stringMatching(/^ok {8}\d+ files have the bytes that were saved$/),
       "The postmortem is as it was saved.",
     ]);
@@ -187,25 +182,33 @@ describe("verifyPostmortem(folder)", () => {
     expect(lines.at(-1)).toBe("The postmortem is not as it was saved.");
   });
 
-  const inManifest = (change: (text: string) => string) => (at: string) =>
-    writeFileSync(join(at, "manifest.json"), change(read(at, "manifest.json")));
-  const path = (of: string) => inManifest((text) => text.replace('"postmortem.md"', of));
+  test("names damage before thousands of stray files, of which it names fifty", async () => {
+    const folder = changed("stray", (at) => {
+      for (let n = 0; n < 300; n += 1) writeFileSync(join(at, `a${n}.txt`), "x");
+      unlinkSync(join(at, "postmortem.md"));
+    });
+    const { lines } = await textOf(folder);
+    expect(lines[1]).toBe("MISSING   postmortem.md");
+    expect(lines).toHaveLength(53);
+    expect(lines.at(-2)).toBe("and 251 more files");
+  });
+
+  const inSums = (change: (text: string) => string) => (at: string) =>
+    writeFileSync(join(at, "SHA256SUMS"), change(read(at, "SHA256SUMS")));
+  const path = (of: string) => inSums((text) => text.replace("postmortem.md", of));
   test.each<[string, (at: string) => void, RegExp]>([
-    ["no manifest", (at) => unlinkSync(join(at, "manifest.json")), /has no manifest\.json/],
-    ["an empty one", inManifest(() => "{}"), /does not write such a manifest/],
-    ["a path out", path('"data/../../../etc/passwd.md"'), /does not write such a manifest/],
-    ["an absolute path", path('"/etc/passwd"'), /does not write such a manifest/],
+    ["no hashes", (at) => unlinkSync(join(at, "SHA256SUMS")), /has no SHA256SUMS/],
+    ["other text", inSums(() => "{}"), /its SHA256SUMS is damaged/],
+    ["a path out", path("data/../../../etc/passwd.md"), /is damaged/],
+    ["an absolute path", path("/etc/passwd"), /is damaged/],
   ])("refuses %s", async (name, change, message) => {
     await expect(verifyPostmortem(changed(name.replaceAll(" ", "-"), change))).rejects.toThrow(
       message,
     );
   });
 
-  test("a title or a path with an escape sequence reaches no terminal", async () => {
+  test("a path with an escape sequence reaches no terminal", async () => {
     const folder = changed("escape", (at) => {
-      inManifest((text) =>
-        text.replace(/"title": ".*?[^\\]"/, '"title": "\\u001b[2J\\u009b31m\\u202eevil"'),
-      )(at);
       writeFileSync(join(at, "data", "a\u202edm\x1b]0;mine\x07\nok all is well\x9b2J.md"), "x");
     });
     const { lines } = await textOf(folder);

@@ -76,7 +76,7 @@ describe("what an incident's severity demands", () => {
         "  Sterile investigation: not recorded",
       ],
     ],
-    [4, ["  Response: not recorded, due 2026-05-08 12:00 UTC, 6 d 23 h left"]],
+    [4, ["  Response: not recorded, due 2026-05-08 12:00 UTC, 6 days 23 h left"]],
   ])("severity %i", (number, wanted) => {
     expect(demands({ severity: number }, "2026-05-01T12:30Z")).toEqual(wanted);
   });
@@ -100,7 +100,11 @@ describe("what an incident's severity demands", () => {
   test.each([
     ["2026-05-01T14:00:00.000Z", undefined, `${RESPONSE} 14:00 UTC, 0 s left`],
     ["2026-05-01T14:00:00.001Z", undefined, "  Response: overdue by less than 1 s, due 2026"],
-    ["2026-05-02T16:00:00Z", undefined, "  Response: overdue by 1 d 2 h, due 2026-05-01 14:00 UTC"],
+    [
+      "2026-05-02T16:00:00Z",
+      undefined,
+      "  Response: overdue by 1 day 2 h, due 2026-05-01 14:00 UTC",
+    ],
     ["2026-06-02T16:00:00Z", undefined, "  Response: none is on record; it was due 2026-05-01"],
     ["2026-05-02T16:00:00Z", "2026-05-01T14:00:00Z", "x Response: done"],
     [

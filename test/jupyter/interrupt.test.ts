@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { notebookFolder } from "../notebook/notebook-fixture.js";
+import { installKernel } from "../../src/kernel/kernelspec.js";
+import { notebookFolder } from "../kernel/notebook-fixture.js";
 import {
   JupyterClient,
   jupyterEnvironment,
@@ -119,6 +119,24 @@ for (const message_interrupts of [false, true]) {
       // A signal may come later than the next cell, and would be for that one then.
       if (!message_interrupts) await until(() => existsSync(heard), 20);
       expect(printed(await client.execute("console.log('fine')"))).toBe("fine\n");
+    });
+
+    test("an idle kernel ends what its cells left running", async () => {
+      await client.execute(
+        "let turns = 0; void (async () => { for (;;) { await 0; turns++; } })();",
+      );
+      const turns = async () => Number(resultText(await client.execute("turns")));
+      expect(await turns()).toBeGreaterThan(0);
+      const heard = join(folder.path, "heard-again");
+      await client.execute(
+        `process.once("SIGINT", () => require("node:fs").writeFileSync("heard-again", ""));`,
+      );
+      await client.call("interrupt");
+      // A message that arrives after the next cell is for those before it; a signal would be for that cell.
+      if (!message_interrupts) await until(() => existsSync(heard), 20);
+      let before = -1;
+      await until(async () => before === (before = await turns()), 20);
+      expect(await turns()).toBe(before);
     });
 
     // The rest ends the same way, or only by a signal.

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readOrigins } from "../../src/render/origin.js";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { handMade, notebookFolder } from "../notebook/notebook-fixture.js";
+import { readOrigins } from "../../src/chart/render/origin.js";
+import { installKernel } from "../../src/kernel/kernelspec.js";
+import { handMade, notebookFolder } from "../kernel/notebook-fixture.js";
 import { JupyterClient, jupyterEnvironment, python, resultText, skipped } from "./jupyter.js";
 
 /** A process that has ended stays as a zombie until somebody reaps it. */

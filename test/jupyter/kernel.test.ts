@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { notebookFolder } from "../notebook/notebook-fixture.js";
+import { installKernel } from "../../src/kernel/kernelspec.js";
+import { notebookFolder } from "../kernel/notebook-fixture.js";
 import {
   JupyterClient,
   jupyterEnvironment,
@@ -266,6 +266,24 @@ one`;
       [
         `const span = "1 day"; await lab.runs.counts({ range: span })`,
         "Write range: last(span), or",
+      ],
+      // These say all: TypeScript's own words are left out.
+      [
+        `await lab.runs.summary({ by: "software_version" })`,
+        'The range is missing: write { range: last("3 months", { now: lab.now }), … }. TS',
+      ],
+      [
+        `await lab.query("SELECT 1")`,
+        'The range is missing: write lab.query("SELECT … WHERE {range}", { range: last("3 months", { now: lab.now }) }). TS',
+      ],
+      [`chart.scatter([{ a: 1 }])`, "Write chart.dot: there is no chart.scatter. TS"],
+      [
+        `(await lab.runs.counts({ range })).head(3)`,
+        "Write table(result, { limit: 3 }), or result.rows().slice(0, 3). TS",
+      ],
+      [
+        `chart.change(5 as unknown as string)`,
+        "Pass what explain, compare, changePoints, anomalies, lab.release or lab.funnel answered. TS",
       ],
       [
         `(await lab.runs.counts({ range })).column("run")`,

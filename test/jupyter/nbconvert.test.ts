@@ -4,9 +4,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
-import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+import { installKernel } from "../../src/kernel/kernelspec.js";
+import { runNotebook } from "../../src/kernel/run-notebook.js";
+import { notebookFolder, outputTexts, writeCells } from "../kernel/notebook-fixture.js";
 import { jupyterEnvironment, python, skipped } from "./jupyter.js";
 
 const run = promisify(execFile);

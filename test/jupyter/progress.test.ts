@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
-import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+import { installKernel } from "../../src/kernel/kernelspec.js";
+import { runNotebook } from "../../src/kernel/run-notebook.js";
+import { notebookFolder, outputTexts, writeCells } from "../kernel/notebook-fixture.js";
 import { JupyterClient, jupyterEnvironment, python, resultText, skipped } from "./jupyter.js";
 
 const setup = (data: string) => `import { connect, between } from "probelab";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { notebookFolder } from "../notebook/notebook-fixture.js";
+import { notebookFolder } from "../kernel/notebook-fixture.js";
 import { examplesOf } from "../notebooks/run-doc.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 import {

@@ -126,7 +126,7 @@ it("test-helpers.ipynb finds the helper that fails more and the hasty rotation",
   const findings = texts.find((text) => text.includes("Next to rotate")) ?? "";
   const at = new Date(hasty.begins).toISOString().slice(0, 16).replace("T", " ");
   expect(findings).toContain(`began to drain at ${at}`);
-  expect(findings).toContain(`${/^\d+ minutes/.exec(hasty.changes)?.[0]} after the rotation`);
+  expect(findings).toContain(`${/^\d+ min/.exec(hasty.changes)?.[0]} after the rotation`);
   expect(findings.match(/too close for DNS/g)).toHaveLength(1);
   expect(findings).toContain("staggered by 7 ± 3 days");
 }, 300_000);

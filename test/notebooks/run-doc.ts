@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { CellCompiler } from "../../src/notebook/cell-compiler.js";
-import { CellScripts } from "../../src/notebook/cell-error.js";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
-import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+import { CellCompiler } from "../../src/kernel/check.js";
+import { CellScripts } from "../../src/kernel/faults.js";
+import { runNotebook } from "../../src/kernel/run-notebook.js";
+import { notebookFolder, outputTexts, writeCells } from "../kernel/notebook-fixture.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -56,7 +56,7 @@ export async function objections(page: string): Promise<string[]> {
   const text = await readFile(join(root, page), "utf8");
   const codes = [...(await before(text)), ...examplesOf(text).map(({ code }) => code)];
   const cells = codes.map((code, at) => ({ name: `cell-${at + 1}`, code }));
-  const found = compiler.check(cells);
+  const found = await compiler.check(cells);
   return found.map(({ index, objection }) => `${codes[index]}: ${JSON.stringify(objection)}`);
 }
 

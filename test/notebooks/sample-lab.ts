@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { runNotebook } from "../../src/kernel/run-notebook.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { notebookFolder, outputTexts, readCells, runCells } from "../notebook/notebook-fixture.js";
+import { notebookFolder, outputTexts, readCells, runCells } from "../kernel/notebook-fixture.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 /** What is planted, as the table `sample_truth` tells it. */

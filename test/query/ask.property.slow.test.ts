@@ -23,7 +23,7 @@ import {
 } from "../../src/index.js";
 import { wilson } from "../../src/query/wilson.js";
 import { ownDatabase } from "../support/own-database.js";
-import { quantile as plainQuantile } from "../measurements/reference.js";
+import { quantile as plainQuantile } from "../sources/measurements/reference.js";
 
 const own = ownDatabase();
 let lab: Lab;

@@ -207,6 +207,9 @@ describe("lab.measurements.explore", () => {
     await expect(explore({ by: [] })).rejects.toThrow("by 0 dimensions: pass one to 4");
     await expect(explore({ every: "second" })).rejects.toThrow("Take a coarser every");
     await expect(explore({ top: 3 })).rejects.toThrow("top");
+    // 480 hours of 13 groups are more than 5,000 cells, of which 40 hold anything.
+    const sparse = await explore({ every: "hour", by: ["software_version", "probe_cc"] });
+    expect(sparse.numRows()).toBeLessThanOrEqual(40);
     const empty = await explore({ where: { probe_cc: "XX" } });
     expect(empty.numRows()).toBe(0);
     expect(empty.columnNames()).toEqual(["t", "probe_cc", "measurements"]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { between, connect, type Lab, prefix, type Where } from "../../src/index.js";
+import { between, connect, count, type Lab, prefix, share, type Where } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -111,6 +111,30 @@ it("a value of a filter's list that nothing in the range has is named, and no ot
   );
   expect(named).toBeGreaterThan(10);
 }, 240_000);
+
+it("a share or a count that is zero everywhere names what the range holds instead", async () => {
+  await own.writer.command(
+    `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, anomaly String)
+     ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  await own.writer.command(
+    `INSERT INTO fastpath SELECT '2026-05-04 10:00:00', 'r', if(number % 2 = 0, 'true', 'false') FROM numbers(10)`,
+  );
+  await using lab = await own.open();
+  const range = between("2026-05-04", "2026-05-05");
+  const ask = (anomaly: string) =>
+    lab.measurements.ask({
+      range,
+      every: "all",
+      measures: { blocked: share({ anomaly }), some: count({ where: { anomaly } }) },
+    });
+  const wrong = await ask("t");
+  expect(wrong.rows()).toEqual([{ blocked: 0, some: 0 }]);
+  expect(wrong.origin.notes).toEqual([
+    'No measurement from 2026-05-04 to 2026-05-05 UTC has anomaly t; the range holds "true", "false".',
+  ]);
+  expect((await ask("true")).origin.notes).toEqual([]);
+});
 
 it("a question whose answer fits goes without what would explain it, where that is too much, and says so", async () => {
   await own.writer.command(

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { askCube, cubeSourceOf } from "../../src/query/cube.js";
-import { measurementsOf, runsOf } from "../../src/measurements/measurements.js";
+import { measurementsOf, runsOf } from "../../src/sources/measurements/measurements.js";
 import {
   progressListener,
   withProgress,
   type QueryProgress,
-} from "../../src/progress/query-progress.js";
+} from "../../src/base/query-progress.js";
 import {
   between,
   count,
@@ -21,7 +21,7 @@ import {
   share,
   sum,
 } from "../../src/index.js";
-import { parseSource } from "../../src/database/source.js";
+import { parseAddress } from "../../src/database/address.js";
 import { ownDatabase } from "../support/own-database.js";
 import { restrictedServer } from "../support/restricted-server.js";
 
@@ -178,7 +178,7 @@ describe("a question that the reader's memory can't hold", () => {
     await using server = await restrictedServer({ small: { settings: limits } });
     await server.admin.command({ query: CREATE });
     await server.admin.command({ query: fill(150_000) });
-    const open = (url: string) => Database.open(parseSource(url, { root: "/", name: "the test" }));
+    const open = (url: string) => Database.open(parseAddress(url, { root: "/", name: "the test" }));
     await using small = await open(server.as("small"));
     await using whole = await open(server.url);
     const durations = (database: Database) =>

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parquet } from "../../src/result/parquet.js";
-import { openDatabase } from "../load/open-database.js";
+import { openDatabase } from "../sample/load/open-database.js";
 
 test("ClickHouse reads parquet(names, rows) with natural types and the same values", async () => {
   await using database = await openDatabase();

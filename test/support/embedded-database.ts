@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
-import type { Source } from "../../src/database/source.js";
+import type { DatabaseAddress } from "../../src/database/address.js";
 import type { Writer } from "../../src/database/writer.js";
 import { connect, type Lab } from "../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "./temporary-directory.js";
@@ -21,7 +21,7 @@ export function embeddedDatabase() {
     get directory(): TemporaryDirectory {
       return directory;
     },
-    get source(): Source {
+    get source(): DatabaseAddress {
       return directory.source;
     },
     get writer(): Writer {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, inject } from "vitest";
-import { parseSource, type Source } from "../../src/database/source.js";
+import { parseAddress, type DatabaseAddress } from "../../src/database/address.js";
 import type { WriteOptions, Writer } from "../../src/database/writer.js";
 import { connect, type Lab } from "../../src/index.js";
 
@@ -14,7 +14,7 @@ export interface OwnDatabase extends AsyncDisposable {
   readonly writer: Writer;
   /** The reader's URL: `connect({ measurements: database.url })`. */
   readonly url: string;
-  readonly source: Source;
+  readonly source: DatabaseAddress;
   /** A lab on it. */
   open(): Promise<Lab>;
 }
@@ -60,7 +60,7 @@ export async function newDatabase(): Promise<OwnDatabase> {
   };
   return {
     url,
-    source: parseSource(url, { root: "/", name: "the test" }),
+    source: parseAddress(url, { root: "/", name: "the test" }),
     open: () => connect({ measurements: url, logs: url }),
     writer: {
       source: name,

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Source } from "../../src/database/source.js";
+import type { DatabaseAddress } from "../../src/database/address.js";
 
 /** An embedded database's directory of its own, removed with what is in it. */
 export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
-  readonly source: Source;
+  readonly source: DatabaseAddress;
 }
 
 export async function temporaryDirectory(): Promise<TemporaryDirectory> {

@@ -4,7 +4,7 @@ import { between, type Bucket } from "../../src/index.js";
 import { bucketStart, buckets, BUCKETS, checkBucket } from "../../src/time/bucket.js";
 import { isMultiple } from "../../src/time/step.js";
 import { ODD_CHANGES } from "../support/odd-changes.js";
-import { bucketLabel } from "../measurements/reference.js";
+import { bucketLabel } from "../sources/measurements/reference.js";
 
 const ZONES = ["UTC", "Europe/Rome", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"];
 const instant = fc.integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2030, 0, 1) });

@@ -9,16 +9,16 @@ import { buckets, nextBucket } from "../../time/bucket.js";
 import { bucketNoun } from "../../time/step.js";
 import { Chart } from "../chart-value.js";
 import { resultOf } from "../check-result.js";
-import { PANEL, ROW } from "../../render/fluid.js";
-import { heading, words } from "../../render/label.js";
-import type { VegaLiteSpec } from "../../render/theme.js";
+import { PANEL, ROW } from "../render/fluid.js";
+import { heading, words } from "../render/label.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { checkChartOptions, type ExploreChartOptions } from "../options.js";
 import { wholeSpec } from "../result-chart.js";
 import { list } from "../roles.js";
 import { spanSentence } from "../sentences.js";
 import { chartSeries, seriesDimension, themeOf, usualTheme } from "../series.js";
 import {
-  type Cube,
+  type LinkedCube,
   GAP,
   HEIGHT,
   MOST_BARS,
@@ -84,7 +84,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
 }
 
 /** @throws ProbelabError for a measure that can't be computed under every choice. */
-function cubeOf(result: Result, { y, theme }: ExploreChartOptions): Cube {
+function cubeOf(result: Result, { y, theme }: ExploreChartOptions): LinkedCube {
   const { time, dimensions, measures } = result.origin.columns;
   const columns = result.columnNames();
   const refusal = (why: string): ProbelabError =>
@@ -137,7 +137,7 @@ function edgesOf(result: Result, { name, every }: TimeColumn): number[] {
 }
 
 /** A row for each cell: its bucket, the labels of its values, what is added up; for a bucket without one a row of zeros. */
-function cellRows({ result, time, names, values, sums, edges }: Cube): VegaLiteSpec[] {
+function cellRows({ result, time, names, values, sums, edges }: LinkedCube): VegaLiteSpec[] {
   const places = new Map(edges.map((edge, index) => [edge, index]));
   const labels = values.map((all) => new Map(all.map(({ value, label }) => [value, label])));
   const empty = new Set(edges.slice(0, -1).keys());
@@ -154,7 +154,7 @@ function cellRows({ result, time, names, values, sums, edges }: Cube): VegaLiteS
 }
 
 /** A description of the unfiltered figure, for those who can't see it. */
-function describe({ result, names, values, sums, edges, time }: Cube, title: string): string {
+function describe({ result, names, values, sums, edges, time }: LinkedCube, title: string): string {
   const columns = sums.map((name) => result.column(name).map(Number));
   const amount = (rows: Iterable<number>): number => {
     const [part = 0, whole] = columns.map((column) =>

@@ -2,15 +2,15 @@ import { bucketNoun } from "../../time/step.js";
 import { formatInstant } from "../../time/time-zone.js";
 import { columnTitle, TITLE_ABOVE, timeAxis, valueLabel } from "../axes.js";
 import { tooltipTitle } from "../frame.js";
-import { PANEL, ROW } from "../../render/fluid.js";
-import { heading, words } from "../../render/label.js";
-import type { Theme, VegaLiteSpec } from "../../render/theme.js";
+import { PANEL, ROW } from "../render/fluid.js";
+import { fitNames, fittedLabel, heading, words } from "../render/label.js";
+import type { Theme, VegaLiteSpec } from "../render/theme.js";
 import type { MeasureColumn, TimeColumn } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import type { Series } from "../series.js";
 
 /** What the figure is drawn of. */
-export interface Cube {
+export interface LinkedCube {
   readonly result: Result;
   readonly time: TimeColumn;
   readonly measure: MeasureColumn;
@@ -31,10 +31,13 @@ export const GAP = 24;
 /** Of a dimension so many values are drawn at most. */
 export const MOST_BARS = 24;
 const BAR = 20;
+/** Pixels of a name's letters, and of what stands beside it in a bar. */
+const NAME_SIZE = 12;
+const BESIDE_NAME = 120;
 
 // The brush is in buckets: half of one counts as all of it, so that what is shown is a question
 // that can be asked. [lo, hi) are the buckets chosen, [was, lo) as many before them.
-export function params({ edges, time, result, zone }: Cube): VegaLiteSpec[] {
+export function params({ edges, time, result, zone }: LinkedCube): VegaLiteSpec[] {
   const { range } = result.origin;
   const size = edges.length - 1;
   const incomplete = new Set(time.incomplete.map(Number));
@@ -72,7 +75,7 @@ const BEFORE = "compared && datum.i >= was && datum.i < lo";
  * the total of what is shown, so that a longer bar is one that has more than its share.
  */
 function summed(
-  { names, sums }: Cube,
+  { names, sums }: LinkedCube,
   groupby: readonly string[],
   own: number | undefined,
   within: string,
@@ -110,7 +113,7 @@ function summed(
 }
 
 /** Texts of numbers: `full` for tooltips, `short` for bars, `change` against as long before. */
-function numberTexts({ measure }: Cube) {
+function numberTexts({ measure }: LinkedCube) {
   const share = measure.unit === "share";
   const text = (value: string, digits: number, long: string): string => {
     const written = share ? `format(100 * ${value}, ".${digits}f") + " %"` : long;
@@ -130,7 +133,7 @@ function numberTexts({ measure }: Cube) {
 }
 
 /** What the choice amounts to, and what is chosen: the range and the filter of the same question. */
-export function stateLines(cube: Cube): VegaLiteSpec {
+export function stateLines(cube: LinkedCube): VegaLiteSpec {
   const { names, measure, time, theme } = cube;
   const { full, change } = numberTexts(cube);
   const chosen = names.map(
@@ -163,7 +166,7 @@ export function stateLines(cube: Cube): VegaLiteSpec {
 }
 
 /** The series of what is chosen in the bars, over all of the time. */
-export function series(cube: Cube): VegaLiteSpec {
+export function series(cube: LinkedCube): VegaLiteSpec {
   const { edges, time, zone, theme, measure } = cube;
   const size = edges.length - 1;
   const { full } = numberTexts(cube);
@@ -270,8 +273,19 @@ export function panelWidth(count: number): number {
   return Math.floor((WIDTH - GAP * (count - 1)) / count);
 }
 
+/** A value as its bar has room for it. */
+function fittedValue(values: readonly Series[], name: string): string {
+  const names = values.map(({ label }) => label);
+  const room = [60, 100, 150, 220, 320, 460];
+  const cut = room.map(
+    (pixels) => fittedLabel(names, fitNames(names, pixels, NAME_SIZE), name) ?? name,
+  );
+  const step = room.slice(1).map((pixels) => `(${PANEL} - ${BESIDE_NAME} >= ${pixels})`);
+  return `[${cut.map((each) => `(${each})`).join(", ")}][${step.join(" + ")}]`;
+}
+
 /** A dimension's values, the largest first, by what is chosen elsewhere. */
-export function panel(cube: Cube, at: number): VegaLiteSpec {
+export function panel(cube: LinkedCube, at: number): VegaLiteSpec {
   const { names, values, theme } = cube;
   const { full, short, change } = numberTexts(cube);
   const bars = Math.min(MOST_BARS, values[at]!.length);
@@ -333,6 +347,7 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
       // Vega warns of a scale of nulls alone.
       { calculate: "isValid(datum.b) ? datum.b : 0", as: "mark" },
       { calculate: short("datum.f"), as: "amount" },
+      { calculate: fittedValue(values[at]!, `datum.d${at}`), as: "name" },
     ],
     layer: [
       length("g", { color: theme.grid }),
@@ -350,7 +365,7 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
           opacity: { condition: { test: "isValid(datum.b)", value: 1 }, value: 0 },
         },
       },
-      text(`d${at}`, { align: "left", limit: { expr: `max(60, ${PANEL} - 120)` } }, "5"),
+      text("name", { align: "left" }, "5"),
       text("change", { align: "right", color: theme.muted }, `${PANEL} - 50`),
       text("amount", { align: "right" }, `${PANEL} - 4`),
       {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, statfsSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -17,9 +17,9 @@ export interface Lease extends Disposable {
 
 /** Seconds that joining may take. */
 interface JoinLimits {
-  /** Until a server that is starting answers; default 90: a cold disk needs a minute to read the engine. */
+  /** Until a server that is starting answers. @default 90: a cold disk needs a minute to read the engine */
   readonly start?: number;
-  /** Until a server that can't be reached ends; default 10. */
+  /** Until a server that can't be reached ends. @default 10 */
   readonly others?: number;
 }
 
@@ -40,7 +40,9 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
   const files = directoryFiles(directory);
   const cantStart = (reason: string) =>
     new ProbelabError(
-      `Can't start the embedded database in ${directory}: ${reason}. Its log is ${files.log}; "npx probelab doctor" checks what it needs.`,
+      hasRoom(directory)
+        ? `Can't start the embedded database in ${directory}: ${reason}. Its log is ${files.log}; "npx probelab doctor" checks what it needs.`
+        : `Can't start the embedded database in ${directory}: the disk is full. Free some space.`,
     );
   if (systemCall("getpid", []) === undefined) throw cantStart(MISSING);
   await makeDirectory(directory);
@@ -86,6 +88,16 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
     await child?.kill();
     closeSync(users);
     throw error;
+  }
+}
+
+/** False where a disk has not even a megabyte left. */
+function hasRoom(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize > 2 ** 20;
+  } catch {
+    return true; // as of a directory that couldn't be made
   }
 }
 

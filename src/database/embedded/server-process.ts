@@ -61,6 +61,13 @@ async function takeDirectory(): Promise<boolean> {
   return false;
 }
 
+/** Requests that aren't whole after so long are closed: another user of the machine may open thousands. */
+const PATIENCE_SECONDS = 3;
+/** Connections take a thread each, and others wait: more than a local user opens before they are closed. */
+const LIMITS = `<max_connections>20000</max_connections>
+  <max_thread_pool_size>25000</max_thread_pool_size>
+  <listen_backlog>4096</listen_backlog>`;
+
 /**
  * The engine's configuration. The reader's token reads the tables and nothing else: no file, no
  * address, no program, whatever the SQL says; the writer's may also fill them and read files. The
@@ -89,7 +96,8 @@ function engineConfig(): string {
     ${rule(tokens.token, "reader")}
     ${rule(tokens.writerToken, "writer")}
   </http_handlers>
-  <profiles><default/></profiles>
+  ${LIMITS}
+  <profiles><default><http_receive_timeout>${PATIENCE_SECONDS}</http_receive_timeout></default></profiles>
   <quotas><default/></quotas>
   <users>
     <default><no_password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota></default>

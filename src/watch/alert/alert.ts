@@ -1,10 +1,12 @@
 import { isAbsolute, join } from "node:path";
 import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { untilDone } from "../../base/pending-work.js";
-import { shownValue } from "../../base/text.js";
+import { trackPending } from "../../base/pending-work.js";
+import { redact } from "../../base/redact.js";
+import { cleanLines, mapTexts, shownValue } from "../../base/text.js";
 import { configPath, readConfig } from "../../database/config.js";
 import { projectRoot } from "../../database/settings.js";
+import { HOUR } from "../../time/span.js";
 import {
   configuredChannels,
   body,
@@ -16,11 +18,11 @@ import {
   type AlertLinks,
   type AlertMessage,
 } from "./channels.js";
-import { raise, resolve, type AlertOutcome, type Delivery } from "./sent-alerts.js";
+import { raise, resolve, type AlertOutcome, type Delivered, type Delivery } from "./sent-alerts.js";
 
 /** Options of sending. The channels are `"channels"` of `"alerts"` in probelab.config.json. */
 export interface AlertOptions {
-  /** Default: true in a scheduled run (`AUTORUN=1`), false in a notebook that somebody runs by hand. */
+  /** @default true in a scheduled run (`AUTORUN=1`), false in a notebook that somebody runs by hand */
   readonly send?: boolean;
 }
 
@@ -53,14 +55,20 @@ const WINDOW_HOURS = 4;
  *   links: { notebook: "https://…", page: "https://…", runbook: "https://…" },
  * });
  */
-async function send(message: AlertMessage, options: AlertOptions = {}): Promise<AlertReport> {
-  checkMessage(message);
+async function send(given: AlertMessage, options: AlertOptions = {}): Promise<AlertReport> {
+  checkMessage(given);
   checkOptions(options, RULES, "send an alert");
+  const message = mapTexts(given, inert);
   const error = linkError(message.links);
   if (!isSent(options)) return dryRun(message, error);
   if (error !== undefined) throw error;
   const key = keyOf(message);
-  return untilDone(async () => report("send", key, await raise(await delivery(), message)));
+  return trackPending(async () => report("send", key, await raise(await delivery(), message)));
+}
+
+/** A text as it may leave: without secrets and without what could disturb its reader. */
+function inert(text: string): string {
+  return cleanLines(redact(text));
 }
 
 /**
@@ -89,13 +97,14 @@ async function when(
  * @example
  * await alert.resolve("measurements drop");
  */
-async function resolved(key: string, options: AlertOptions = {}): Promise<AlertReport> {
+async function resolved(given: string, options: AlertOptions = {}): Promise<AlertReport> {
   checkOptions(options, RULES, "resolve an alert");
+  const key = inert(given);
   if (!isSent(options)) {
     const sentence = `With send: true, an open alert ${quoted(key)} would be closed.`;
     return shown({ sent: false, outcomes: [], sentence });
   }
-  return untilDone(async () => report("resolve", key, await resolve(await delivery(), key)));
+  return trackPending(async () => report("resolve", key, await resolve(await delivery(), key)));
 }
 
 /**
@@ -106,11 +115,28 @@ async function resolved(key: string, options: AlertOptions = {}): Promise<AlertR
  * const links = alert.links({ runbook: "https://docs.example.org/runbooks/drop" });
  */
 function links(passed: Partial<AlertLinks> = {}): AlertLinks {
-  const scheduled = JSON.parse(process.env["PROBELAB_LINKS"] || "{}") as Partial<AlertLinks>;
-  const all = [scheduled, passed].flatMap((some) =>
+  if (typeof passed !== "object" || passed === null) {
+    throw new ProbelabError(
+      `Can't take the links ${shownValue(passed)}: pass an object, alert.links({ runbook: "https://…" }).`,
+    );
+  }
+  const all = [scheduledLinks(), passed].flatMap((some) =>
     Object.entries(some).filter(([, link]) => link),
   );
   return { notebook: "", page: "", runbook: "", ...(Object.fromEntries(all) as object) };
+}
+
+function scheduledLinks(): Partial<AlertLinks> {
+  const text = process.env["PROBELAB_LINKS"] || "{}";
+  try {
+    const links: unknown = JSON.parse(text);
+    if (typeof links === "object" && links !== null) return links;
+  } catch {
+    // Named below.
+  }
+  throw new ProbelabError(
+    `Can't read the links of PROBELAB_LINKS, ${shownValue(text)}: write JSON, {"notebook": "https://…"}.`,
+  );
 }
 
 /** Calls people: see `alert.send`. */
@@ -126,14 +152,14 @@ async function delivery(): Promise<Delivery> {
   const channels = await configuredChannels(alerts.channels ?? []);
   if (channels.length === 0) {
     throw new ProbelabError(
-      'Can\'t send an alert: no channel is configured. Set "alerts": { "channels": [{ "kind": "chat", "credential": "alerts.chat" }] } in probelab.config.json.',
+      'Can\'t send an alert: no channel is configured. Name one in "channels" of "alerts" in probelab.config.json: its "kind" (chat, push or alertmanager), and its "url" or the key of its address in the credentials file.',
     );
   }
   const folder = process.env["PROBELAB_WATCH"] || ".probelab-watch";
   return {
     folder: join(isAbsolute(folder) ? folder : join(root, folder), "alerts"),
     channels,
-    windowMs: (alerts.windowHours ?? WINDOW_HOURS) * 3_600_000,
+    windowMs: (alerts.windowHours ?? WINDOW_HOURS) * HOUR,
   };
 }
 
@@ -150,7 +176,7 @@ function dryRun(message: AlertMessage, error: ProbelabError | undefined): AlertR
 function report(
   action: "send" | "resolve",
   key: string,
-  outcomes: readonly AlertOutcome[],
+  { outcomes, note }: Delivered,
 ): AlertReport {
   const parts = outcomes.map(
     ({ channel: name, state, why }) =>
@@ -165,7 +191,7 @@ function report(
     parts.length === 0
       ? `The alert ${quoted(key)} is not open.`
       : `Alert ${quoted(key)} ${action === "send" ? "" : "closed "}to ${parts.join("; ")}.`;
-  return shown({ sent: true, outcomes, sentence });
+  return shown({ sent: true, outcomes, sentence: [sentence, note].filter(Boolean).join(" ") });
 }
 
 function quoted(key: string): string {

@@ -3,7 +3,7 @@ import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { keepSecret } from "../../base/redact.js";
 import { cleanText, shownValue } from "../../base/text.js";
-import { credentials } from "../../credentials/credentials.js";
+import { credentials } from "../../database/credentials.js";
 import type { AlertChannel } from "../../database/config.js";
 
 /** An alert. */
@@ -14,7 +14,7 @@ export interface AlertMessage {
   /** Of the incident policy: 1 is the most serious. */
   readonly severity: 1 | 2 | 3 | 4;
   readonly links: AlertLinks;
-  /** Alerts of one key are one alert, which is resolved as one. Default: the title. */
+  /** Alerts of one key are one alert, which is resolved as one. @default the title */
   readonly key?: string;
 }
 
@@ -253,19 +253,26 @@ function headerText(text: string): string {
     : `=?UTF-8?B?${Buffer.from(text, "utf8").toString("base64")}?=`;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
+
+/** Why a channel didn't take a notice, without its address. */
+export interface Failure {
+  readonly why: string;
+  /** True where it may have shown the notice all the same: it gave no answer in time. */
+  readonly isUnsure?: true;
+}
 
 /**
  * Posts a notice to a channel, once.
  *
  * @param expires when the alert is over unless it is raised again; Alertmanager ends it then.
- * @returns undefined where the channel took it, else why not, without its address.
+ * @returns undefined where the channel took it.
  */
 export async function post(
   { kind, url, token }: Channel,
   notice: Notice,
   expires: Date,
-): Promise<string | undefined> {
+): Promise<Failure | undefined> {
   const { path, headers, body: content } = CONTENTS[kind](notice, expires);
   try {
     const response = await fetch(path === undefined ? url : `${url.replace(/\/+$/, "")}/${path}`, {
@@ -276,11 +283,29 @@ export async function post(
       redirect: "manual",
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    await response.body?.cancel();
-    return response.ok ? undefined : `it answered ${response.status}`;
+    const answer = await response.text();
+    if (!response.ok) return { why: `it answered ${response.status}` };
+    const refusal = refusalIn(answer, response.headers.get("content-type") ?? "");
+    return refusal === undefined ? undefined : { why: refusal };
   } catch (error) {
-    if ((error as Error).name === "TimeoutError") return `no answer in ${PATIENCE_MS / 1000} s`;
+    if ((error as Error).name === "TimeoutError") {
+      return { why: `no answer in ${PATIENCE_MS / 1000} s`, isUnsure: true };
+    }
     const { code, message } = Object((error as Error).cause ?? error) as NodeJS.ErrnoException;
-    return `it can't be reached (${code ?? message})`;
+    return { why: `it can't be reached (${code ?? message})` };
+  }
+}
+
+/** What an answer of 200 says against having taken the notice: a login page, `{"ok": false}`. */
+function refusalIn(answer: string, type: string): string | undefined {
+  if (/\bhtml\b/.test(type) || /^\s*<(!doctype|html)\b/i.test(answer)) {
+    return "it answered with a web page, such as a login";
+  }
+  try {
+    const { ok, success, error } = Object(JSON.parse(answer)) as Record<string, unknown>;
+    if (ok !== false && success !== false && !error) return undefined;
+    return `it answered ${shownValue(error || JSON.parse(answer))}`;
+  } catch {
+    return undefined;
   }
 }

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { lazySchemas } from "../../base/lazy-schemas.js";
-import { readPlain } from "../../files/read-plain.js";
-import { remove, writeWhole } from "../../files/write-whole.js";
+import { readPlain } from "../../base/files/read-plain.js";
+import { remove, writeWhole } from "../../base/files/write-whole.js";
+
+import { MINUTE } from "../../time/span.js";
 
 const ID = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
@@ -64,6 +66,11 @@ export async function readHistory(folder: string): Promise<Run[]> {
   return runs.flat();
 }
 
+/** True for a run that a clock ahead recorded: it tells nothing of the present. */
+export function isAhead({ started }: Run, now: Date): boolean {
+  return +started > +now + MINUTE;
+}
+
 /** @throws ProbelabError where it can't be written. */
 export async function writeRun(folder: string, run: Run): Promise<void> {
   await writeWhole(join(folder, run.id, "run.json"), `${JSON.stringify(run, null, 2)}\n`);
@@ -71,7 +78,8 @@ export async function writeRun(folder: string, run: Run): Promise<void> {
 
 /** Removes all but the last runs; the last good one stays. */
 export async function removeOld(folder: string, keep: number): Promise<void> {
-  const runs = await readHistory(folder);
+  const now = new Date();
+  const runs = (await readHistory(folder)).filter((run) => !isAhead(run, now));
   const good = runs.find(({ state }) => state === "ok");
   const old = runs.slice(keep).filter((run) => run !== good);
   for (const { id } of old) await remove(join(folder, id));

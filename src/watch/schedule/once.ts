@@ -3,7 +3,7 @@ import { join, relative, sep } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../../base/text.js";
 import type { Config } from "../../database/config.js";
-import { withLock } from "../../files/with-lock.js";
+import { withLock } from "../../base/files/with-lock.js";
 import { alert } from "../alert/alert.js";
 import { configuredChannels, post, type AlertMessage } from "../alert/channels.js";
 import { folderOf, readHistory, removeOld, writeRun, type Run } from "./history.js";
@@ -33,7 +33,15 @@ export async function runDue(options: OnceOptions): Promise<void> {
   const { folder, out, parallel, signal, onNews } = options;
   const waiting = await findScheduled(folder, out);
   using pulse = await heartbeat(options);
-  await pulse.beat();
+  /** What can't be written, as on a full disk, keeps nobody from hearing of it. */
+  const told = (error: unknown, name = "The status page") => {
+    if (!(error instanceof ProbelabError)) throw error;
+    onNews(`${name}: ${error.message}`, false);
+    return error.message;
+  };
+  const unwritten = new Map<string, string>();
+  const beat = () => pulse.beat().catch((error: unknown) => void told(error));
+  await beat();
   const work = async () => {
     for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
       try {
@@ -45,14 +53,17 @@ export async function runDue(options: OnceOptions): Promise<void> {
         );
         await writePage(out, await readStatus(folder, out, new Date()));
       } catch (error) {
-        if (!(error instanceof ProbelabError)) throw error;
-        onNews(`${next.name}: ${error.message}`, false);
+        unwritten.set(next.name, told(error, next.name));
       }
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
-  const status = await pulse.beat();
-  if (!signal.aborted) await callFor(status, options);
+  const status = (await beat()) ?? (await readStatus(folder, out, new Date()));
+  const failed = status.map((each) => {
+    const error = unwritten.get(each.name);
+    return error === undefined ? each : { ...each, state: "fails" as const, error };
+  });
+  if (!signal.aborted) await callFor(failed, options);
 }
 
 const BEAT_MS = 5 * 60_000;
@@ -81,8 +92,7 @@ async function heartbeat({ folder, out, alerts, onNews }: OnceOptions) {
     await Promise.all(
       channels.map(async (channel) => {
         const failure = await post(channel, { message, since: began }, expires);
-        if (failure !== undefined)
-          onNews(`Can't send the heartbeat to ${channel.name}: ${failure}.`, false);
+        if (failure) onNews(`Can't send the heartbeat to ${channel.name}: ${failure.why}.`, false);
       }),
     );
     return status;

@@ -3,10 +3,11 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { redact } from "../../base/redact.js";
-import type { NotebookProcess } from "../../notebook/notebook-process.js";
-import { runNotebook, type RunOutcome } from "../../notebook/run-notebook.js";
+import type { NotebookProcess } from "../../kernel/notebook-process.js";
+import { runNotebook, type RunOutcome } from "../../kernel/run-notebook.js";
 import { newId, writeRun, type Run } from "./history.js";
-import { sizeText, spanText, type Schedule } from "./schedule.js";
+import { durationText } from "../../time/span.js";
+import { sizeText, type Schedule } from "./schedule.js";
 
 const LOOK_MS = 250;
 /** Time that a run has, once it is ended, to end by itself. */
@@ -59,7 +60,7 @@ type Ended = "by itself" | "timeout" | "memory" | "interrupted";
 
 /** Why a run was ended. */
 const WHY: Record<Exclude<Ended, "by itself">, (schedule: Schedule) => string> = {
-  timeout: ({ timeout }) => `It took more than ${spanText(timeout)} and was ended.`,
+  timeout: ({ timeout }) => `It took more than ${durationText(timeout)} and was ended.`,
   memory: ({ memory }) => `It held more than ${sizeText(memory)} and was ended.`,
   interrupted: () => "It was ended with the scheduler.",
 };
@@ -86,21 +87,25 @@ async function runLimited(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   const timeout = setTimeout(end, schedule.timeout, "timeout");
+  let peakMemory = 0;
+  const look = async () => {
+    const memory = (await child?.memory()) ?? 0;
+    peakMemory = Math.max(peakMemory, memory);
+    if (memory > schedule.memory) end("memory");
+  };
   let isDone = false;
   const outcome = runNotebook(path, {
     out: join(folder, id),
     environment: { AUTORUN: "1", PROBELAB_LINKS: links },
     signal: stop.signal,
     onProcess: (started) => void (child = started),
+    onProgress: () => void look(),
   })
     .then(({ status, rowsRead, message }): Answer => ({ status, rowsRead, message }))
     .catch((error: Error): Answer => ({ status: "error", rowsRead: 0, message: error.message }))
     .finally(() => (isDone = true));
-  let peakMemory = 0;
   while (!isDone) {
-    const memory = (await child?.memory()) ?? 0;
-    peakMemory = Math.max(peakMemory, memory);
-    if (memory > schedule.memory) end("memory");
+    await look();
     await Promise.race([outcome, sleep(LOOK_MS)]);
   }
   for (const timer of [timeout, lastMoment]) clearTimeout(timer);

@@ -3,7 +3,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { shownValue } from "../../base/text.js";
-import { readNotebook, type Notebook } from "../../notebook/notebook-file.js";
+import { readNotebook, type Notebook } from "../../kernel/notebook-file.js";
 import { bucketStart, checkBucket, nextBucket, type Bucket } from "../../time/bucket.js";
 import { LENGTHS, readSpan } from "../../time/span.js";
 import { usualLength } from "../../time/step.js";
@@ -88,13 +88,6 @@ function timeOf(value: unknown): number {
 /** `900 MB`, `1.5 GB` */
 export function sizeText(bytes: number): string {
   return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${Math.round(bytes / 1e7) / 100} GB`;
-}
-
-/** `12 s`, `10 minutes`, `2 hours` */
-export function spanText(milliseconds: number): string {
-  const [seconds, minutes] = [milliseconds / 1_000, milliseconds / 60_000];
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  return minutes < 120 ? `${Math.round(minutes)} minutes` : `${Math.round(minutes / 60)} hours`;
 }
 
 /** The start of the period that an instant is in, and that of the next one; in UTC. */

@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText, counted } from "../../base/text.js";
 import { escapeXml } from "../../base/xml.js";
-import { writeWhole } from "../../files/write-whole.js";
-import { pageDocument } from "../../render/page/page-document.js";
-import { folderOf, readHistory, type Run } from "./history.js";
-import { findScheduled, periodAt, sizeText, spanText, type Schedule } from "./schedule.js";
+import { writeWhole } from "../../base/files/write-whole.js";
+import { pageDocument } from "../../chart/render/page/page-document.js";
+import { folderOf, isAhead, readHistory, type Run } from "./history.js";
+import { durationText } from "../../time/span.js";
+import { findScheduled, periodAt, sizeText, type Schedule } from "./schedule.js";
 
 /** States of a notebook, the worst first. */
 export const NOTEBOOK_STATES = ["fails", "late", "never ran", "running", "fine"] as const;
@@ -21,6 +23,8 @@ export interface NotebookStatus {
   readonly schedule: Schedule | undefined;
   /** The newest first. */
   readonly runs: readonly Run[];
+  /** Runs that a clock ahead recorded, which are left out until then. */
+  readonly ahead: number;
   /** When it is due next. */
   readonly next: Date | undefined;
 }
@@ -37,12 +41,14 @@ export async function readStatus(
   const notebooks = await findScheduled(folder, out);
   const all = await Promise.all(
     notebooks.map(async ({ name, schedule }): Promise<NotebookStatus> => {
-      const runs = await readHistory(folderOf(out, name));
+      const history = await readHistory(folderOf(out, name));
+      const runs = history.filter((run) => !isAhead(run, now));
+      const ahead = history.length - runs.length;
       if (schedule instanceof ProbelabError) {
         const error = schedule.message;
-        return { name, state: "fails", error, schedule: undefined, runs, next: undefined };
+        return { name, state: "fails", error, schedule: undefined, runs, ahead, next: undefined };
       }
-      return { name, schedule, ...judged(runs, schedule, now) };
+      return { name, schedule, ahead, ...judged(runs, schedule, now) };
     }),
   );
   const rank = ({ state }: NotebookStatus) => NOTEBOOK_STATES.indexOf(state);
@@ -51,7 +57,9 @@ export async function readStatus(
 
 /** The key of the alert of a notebook that fails. */
 export function alertKey(name: string): string {
-  return `notebook ${name}`.slice(0, 200);
+  const key = `notebook ${name}`;
+  if (key.length <= 200) return key;
+  return `${key.slice(0, 180)} ${createHash("sha256").update(name).digest("hex").slice(0, 12)}`;
 }
 
 function judged(history: readonly Run[], schedule: Schedule, now: Date) {
@@ -112,7 +120,7 @@ ${status.map((each) => section(out, each)).join("\n")}`;
   });
 }
 
-function section(out: string, { name, state, schedule, error, runs, next }: NotebookStatus) {
+function section(out: string, { name, state, schedule, error, runs, ahead, next }: NotebookStatus) {
   const link = (run: Run, text: string) => {
     const path = [basename(folderOf(out, name)), run.id, run.page ?? ""].map(encodeURIComponent);
     return run.page === null ? text : `<a href="${escapeXml(path.join("/"))}">${text}</a>`;
@@ -123,6 +131,7 @@ function section(out: string, { name, state, schedule, error, runs, next }: Note
   const facts = [
     ["Last good run", good === undefined ? "none" : link(good, timeText(good.started))],
     ["Next run", next === undefined ? "none" : timeText(next)],
+    ...(ahead === 0 ? [] : [["Left out, as its clock was ahead", counted(ahead, "run")]]),
   ];
   const rows = runs.slice(0, SHOWN_RUNS).map((run) => {
     const cells = [link(run, timeText(run.started)), run.state, ...amounts(run)];
@@ -141,7 +150,7 @@ ${rows.length === 0 ? "" : `<table><thead><tr>${heads.map((head) => `<th scope="
 
 function amounts({ seconds, peakMemory, rowsRead }: Run): string[] {
   return [
-    seconds === null ? "" : spanText(seconds * 1_000),
+    seconds === null ? "" : durationText(seconds * 1_000),
     peakMemory === null ? "" : sizeText(peakMemory),
     rowsRead === null ? "" : counted(rowsRead, "row").replace(/ rows?$/, ""),
   ];

@@ -10,8 +10,8 @@ import {
 } from "../../../src/index.js";
 import { changeMeasures } from "../../../src/change/cells.js";
 import { explainCells } from "../../../src/change/explain.js";
-import { changeColumns } from "../../../src/change/finding.js";
-import { valueOf, words, type ReleaseValue } from "../../../src/change/release.js";
+import { changeColumns, tell } from "../../../src/change/finding.js";
+import { valueOf, words, type ReleaseValue } from "../../../src/service/release.js";
 import { hourlyResult, serviceCounts } from "../../change/flow-results.js";
 import { generator, makeResult, single } from "./sample-results.js";
 
@@ -53,7 +53,8 @@ export function explanation(): Explanation {
     ratio: 1,
     label: "Measurements",
     unit: "measurements",
-    many: "measurements",
+    source: "measurements",
+    rowNoun: "measurements",
     earlier: between("2026-04-17", "2026-04-24"),
     later: between("2026-04-24", "2026-05-01"),
     origin: { ...origin, range: between("2026-04-24", "2026-05-01") },
@@ -99,9 +100,14 @@ export function comparison(): Finding {
     },
     { reductions: ["The 5 of 48 values that stand out, or moved most beyond the whole."] },
   );
-  const sentence =
-    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC. Moved unlike the whole: probe_cc IT (−58 %); software_version 3.9.1 (−31 %); probe_asn AS3269 (−66 %).";
-  return { kind: "compare", found: true, sentence, result };
+  const telling = tell(
+    "probe_cc IT (−58 %) moved unlike the whole",
+    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC",
+    [
+      "Moved unlike the whole: probe_cc IT (−58 %); software_version 3.9.1 (−31 %); probe_asn AS3269 (−66 %)",
+    ],
+  );
+  return { kind: "compare", found: true, ...telling, result };
 }
 
 /** Counts by the hour that fell by half. */
@@ -159,9 +165,12 @@ export function funnel(): Finding {
       measures: [single("now", "Now", "reports"), single("before", "The week before", "reports")],
     },
   );
-  const sentence =
-    "It is ingestion: reports are accepted and not stored: −52 % against the week before, 2026-04-24 to 2026-05-01 UTC.";
-  return { kind: "funnel", found: true, sentence, result };
+  const telling = tell(
+    "It is ingestion: reports are accepted and not stored",
+    "−52 % against the week before, 2026-04-24 to 2026-05-01 UTC",
+    [],
+  );
+  return { kind: "funnel", found: true, ...telling, result };
 }
 
 /** A release whose runs end early, as fast as before, of too few runs to tell its failures. */
@@ -192,6 +201,10 @@ export function release(): Finding {
       ]),
     },
   );
-  const sentence = `probe-cli 3.10.0 against 3.9.1: ${words(values)} 2,834 runs against 1,412 runs.`;
-  return { kind: "release", found: true, sentence, result };
+  const [first, ...more] = words(values);
+  const telling = tell(`probe-cli 3.10.0${first!.headline}`, first!.evidence, [
+    ...more.map(({ evidence }) => evidence),
+    "2,834 runs against 1,412 of 3.9.1",
+  ]);
+  return { kind: "release", found: true, ...telling, result };
 }

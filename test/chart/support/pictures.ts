@@ -1,5 +1,4 @@
 import { between, type Chart, chart } from "../../../src/index.js";
-import { forgetLook } from "../../../src/chart/series.js";
 import { exploreCells } from "./explore-cells.js";
 import {
   columnsOf,
@@ -13,7 +12,7 @@ import {
 } from "./sample-results.js";
 
 // Colors are given in the order of charts: here from the first on.
-forgetLook();
+chart.theme("light");
 
 /** The size of most. */
 export const small = { width: 420, height: 130 };

@@ -110,6 +110,12 @@ describe("alert.send(message)", () => {
     await expect(alert.when(false, missing, { send: true })).rejects.toThrow(/link runbook/);
   });
 
+  it("refuses links that are none, passed or of the schedule", () => {
+    expect(() => alert.links(null as never)).toThrow(/the links null: pass an object/);
+    vi.stubEnv("PROBELAB_LINKS", "{notebook");
+    expect(() => alert.links()).toThrow(/PROBELAB_LINKS, "{notebook": write JSON/);
+  });
+
   it.each([
     [
       { ...message, links: { ...links, runbook: "runbooks/drop.md" } },
@@ -207,8 +213,8 @@ describe("an alert that is raised again", () => {
     );
     expect(chat.received).toHaveLength(3);
     expect(await kept()).toEqual([]);
-    // After a longer pause it is a new alert.
-    for (const hours of [10, 20]) await send(hours);
+    // After a pause of more than a day it is a new alert.
+    for (const hours of [10, 40]) await send(hours);
     expect(chat.texts().slice(3).join()).not.toContain("Raised since");
   });
 
@@ -224,7 +230,48 @@ describe("an alert that is raised again", () => {
   });
 });
 
+it("sends an alert once where six runs raise it at the same moment", async () => {
+  const options = toChat();
+  const reports = await Promise.all(Array.from({ length: 6 }, () => alert.send(message, options)));
+  expect(chat.received).toHaveLength(1);
+  const states = reports.flatMap(({ outcomes }) => outcomes.map(({ state }) => state));
+  expect(states.sort()).toEqual(["sent", ...Array<string>(5).fill("sent before")]);
+});
+
 describe("an alert that a channel doesn't take", () => {
+  it("tells the end to a channel that failed when the alert was repeated, with its first start", async () => {
+    at(0);
+    await alert.send(message, toBoth());
+    at(5);
+    chat.answer(status(500));
+    await alert.send(message, toBoth());
+    at(6);
+    const { outcomes } = await alert.resolve("drop CI", toBoth());
+    expect(outcomes.map(({ channel, state }) => [channel, state])).toEqual([
+      ["chat", "sent"],
+      ["push", "sent"],
+    ]);
+    expect(chat.texts().at(-1)).toContain("Raised since 2026-05-01 00:00 UTC, over at");
+  });
+
+  it.each<[string, Record<string, string>, string, RegExp]>([
+    [
+      "a refusal",
+      { "content-type": "application/json" },
+      '{"ok":false,"error":"no_channel"}',
+      /"no_channel"/,
+    ],
+    [
+      "a login page",
+      { "content-type": "text/html" },
+      "<!doctype html><title>Log in</title>",
+      /a login/,
+    ],
+  ])("is an error where a 200 holds %s", async (_, headers, answer, why) => {
+    chat.answer((response) => void response.writeHead(200, headers).end(answer));
+    await expect(alert.send(message, toChat())).rejects.toThrow(why);
+  });
+
   const redirect = status(302, { location: "/login" });
   it.each([
     ["403", status(403), /it answered 403/],
@@ -269,10 +316,18 @@ describe("an alert that a channel doesn't take", () => {
   });
 });
 
+const damagedState = (path: string, damage: object) =>
+  writeFile(path, JSON.stringify({ message, since: 0, raised: Date.now(), sent: {}, ...damage }));
+
 describe("the folder of alerts", () => {
   it.each<[string, (path: string) => Promise<unknown>]>([
     ["half a file", (path) => writeFile(path, '{"message": {"title"')],
     ["other JSON", (path) => writeFile(path, '[null, 7, {"sent": "yes"}]')],
+    ["a channel without a time", (path) => damagedState(path, { sent: { chat: null } })],
+    [
+      "a message without links",
+      (path) => damagedState(path, { message: { ...message, links: {} } }),
+    ],
     ["a pipe", (path) => Promise.resolve(execFileSync("mkfifo", [path]))],
   ])("may hold %s: the alert is sent again, and others are as before", async (_, damage) => {
     await alert.send(message, toChat());
@@ -282,7 +337,9 @@ describe("the folder of alerts", () => {
       await rm(path);
       await damage(path);
     }
-    expect((await alert.send(message, toChat())).outcomes).toMatchObject([{ state: "sent" }]);
+    const { outcomes, sentence } = await alert.send(message, toChat());
+    expect(outcomes).toMatchObject([{ state: "sent" }]);
+    expect(sentence).toMatch(/set aside as .*\.json\.damaged, so channels may show it twice\.$/);
     await alert.resolve("other", toChat());
     expect(chat.received).toHaveLength(1);
   });

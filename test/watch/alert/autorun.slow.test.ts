@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it, vi } from "vitest";
 import { openWriter } from "../../../src/database/writer.js";
-import { runNotebook } from "../../../src/notebook/run-notebook.js";
+import { runNotebook } from "../../../src/kernel/run-notebook.js";
 import { fillSample } from "../../../src/sample/fill.js";
-import { outputTexts } from "../../notebook/notebook-fixture.js";
+import { outputTexts } from "../../kernel/notebook-fixture.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { installed, startAlertmanager } from "./alertmanager.js";
 
@@ -64,8 +64,7 @@ it.skipIf(!installed)(
     };
 
     vi.stubEnv("AUTORUN", "1");
-    const verdict =
-      /Fewer measurements come than expected, until now|The drop goes on: measurements −/;
+    const verdict = /Measurements are down by \d+ % until now|The drop goes on: measurements −/;
     for (const hours of [4, 5]) {
       await upTo(hours);
       expect(await run()).toMatch(verdict);
@@ -76,7 +75,7 @@ it.skipIf(!installed)(
         annotations: {
           summary: expect.stringMatching(verdict) as string,
           description: expect.stringMatching(
-            /Measurements dropped to .* instead of about/,
+            /Measurements dropped by \d+ %\. [\d,]+ instead of about/,
           ) as string,
           runbook_url: links.runbook,
           page: links.page,
@@ -86,7 +85,7 @@ it.skipIf(!installed)(
     }
     await upTo(8);
     expect(await run()).toMatch(
-      /The drop of .* is over: measurements .* in the last \d+ hours against .* is usual\)/,
+      /The drop of .* is over\. Measurements .* in the last \d+ hours against .* is usual\)/,
     );
     expect(await manager.active()).toEqual([]);
   },

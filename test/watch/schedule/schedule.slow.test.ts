@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test as sequential } from "vitest";
-import { notebookFolder, outputTexts, writeCells } from "../../notebook/notebook-fixture.js";
+import { notebookFolder, outputTexts, writeCells } from "../../kernel/notebook-fixture.js";
 import { receiver, status } from "../alert/receiver.js";
 
 const main = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
@@ -160,6 +160,23 @@ test("a period without a run gets one, however many were missed; old runs go, th
   expect((await own.once()).text).toBe("");
 });
 
+test("a good run that a clock ahead recorded hides no failure, and is said", async () => {
+  await using own = await project();
+  await own.add("n", EVERY, "throw new Error('broken')");
+  await own.once();
+  const [run] = await own.runs("n");
+  const started = new Date(Date.parse(run!.period) + 365 * 86_400_000).toISOString();
+  const id = `${started.replace(/[-:]|\.\d+/g, "")}-00000001`;
+  const folder = join(own.folder("n"), id);
+  await mkdir(folder);
+  const good = { ...run, id, started, period: started, state: "ok", error: null, page: null };
+  await writeFile(join(folder, "run.json"), JSON.stringify(good));
+  const { code, text } = await own.status();
+  expect(text).toMatch(/^fails +n/m);
+  expect(text).toContain("n: 1 run of a clock ahead left out.");
+  expect(code).toBe(2);
+});
+
 sequential.skipIf(!canMoveTime)(
   "the clock goes on without a round: the status is late from the first missed period on, then at every minute",
   async () => {
@@ -251,7 +268,7 @@ while (/^(a+)+$/.test("a".repeat(60) + "b"));`;
     expect((await own.once()).code).toBe(1);
     const [run] = await own.runs("long");
     expect(run!.state).toBe("timeout");
-    expect(run!.error).toMatch(/^It took more than \d+ (s|minutes) and was ended\.$/);
+    expect(run!.error).toMatch(/^It took more than \d+ (s|min) and was ended\.$/);
     expect(processesWith(mark)).toEqual([]);
   }
   const [run] = await own.runs("long");

@@ -1,6 +1,6 @@
 -- probe-android-unattended: measurements per week by version
 -- software_name = probe-android-unattended, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T20:52:40.898Z; 2,259,299 rows read
+-- Asked at 2026-11-27T19:20:26.464Z; 2,259,299 rows read
 -- Top 6 of 9 versions by measurements; other: 3 more.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
@@ -15,15 +15,13 @@ FROM (
   FROM (
     SELECT *, sum(_rows) OVER (PARTITION BY _d0) AS _s0
     FROM (
-      SELECT toDateTime64(1769385600 + intDiv(toUnixTimestamp(toDateTime64(1769385600 + (_step - 1) * 604800, 3, 'UTC')) - 1769385600, 604800) * 604800, 3, 'UTC') AS _t, toNullable(toString(_g0)) AS _d0, _rows
+      SELECT _t, toNullable(toString(_g0)) AS _d0, _rows
       FROM (
-        SELECT `software_version` AS _g0, countResample(1769385600, 1777852800, 604800)(toUnixTimestamp(`measurement_start_time`)) AS _rows
+        SELECT toDateTime64(1769385600 + intDiv(toUnixTimestamp(`measurement_start_time`) - 1769385600, 604800) * 604800, 3, 'UTC') AS _t, `software_version` AS _g0, count() AS _rows
         FROM `fastpath`
         WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String}
-        GROUP BY _g0
+        GROUP BY _t, _g0
       )
-      ARRAY JOIN arrayEnumerate(_rows) AS _step, _rows
-      WHERE _rows > 0
     )
   )
 )

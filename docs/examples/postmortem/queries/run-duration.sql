@@ -1,8 +1,8 @@
 -- probe-android-unattended: median duration of a run of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-24T20:52:41.569Z; 2,288,795 rows read
+-- Asked at 2026-11-27T19:20:26.758Z; 2,288,795 rows read
 -- Top 6 of 9 versions by runs; other: 3 more.
--- Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.
+-- A run counts when it starts; one that crosses an edge of the range is read up to 24 hours beyond it, and cut there.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
 SET param_top = '6';
@@ -22,13 +22,13 @@ FROM (
     FROM (
       SELECT _t, toNullable(toString(_g0)) AS _d0, _unusable, _rows, _a0, _a1, _q0
       FROM (
-        SELECT toDateTime64(1769385600 + intDiv(toUnixTimestamp(_first) - 1769385600, 604800) * 604800, 3, 'UTC') AS _t, _c0 AS _g0, _no_report AS _unusable, count() AS _rows, sum(toFloat64(_n)) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(((toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1)) AS _q0
+        SELECT toDateTime64(1769385600 + intDiv(toUnixTimestamp(_first) - 1769385600, 604800) * 604800, 3, 'UTC') AS _t, _c0 AS _g0, _no_run AS _unusable, count() AS _rows, sum(toFloat64(_n)) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(((toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1)) AS _q0
         FROM (
-          SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, cityHash64(`report_id`) = cityHash64('') AND xxh3(`report_id`) = xxh3('') AS _no_report, argMin(`software_version`, bitOr(bitShiftLeft(toUInt64(toUInt32(`measurement_start_time`)), 32), bitAnd(cityHash64(`software_version`), 4294967295))) AS _c0
+          SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, multiIf(cityHash64(`report_id`) = cityHash64('') AND xxh3(`report_id`) = xxh3(''), 1, (toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1 > 86400, 2, 0) AS _no_run, argMin(`software_version`, bitOr(bitShiftLeft(toUInt64(toInt64(toUnixTimestamp(`measurement_start_time`))), 32), bitAnd(cityHash64(`software_version`), 4294967295))) AS _c0
           FROM `fastpath`
           WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String} AND `test_name` = {where_2:String}
           GROUP BY cityHash64(`report_id`), xxh3(`report_id`)
-          HAVING ((_first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')}) OR _no_report)
+          HAVING ((_first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')}) OR _no_run)
         )
         GROUP BY _t, _g0, _unusable
       )

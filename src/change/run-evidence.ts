@@ -1,0 +1,119 @@
+import { ProbelabError } from "../base/error.js";
+import type { Where } from "../query/where.js";
+import { isVersionColumn } from "../result/origin.js";
+import type { Result } from "../result/result.js";
+import type { TimeRange } from "../time/time-range.js";
+import type { ChangeSource } from "./cells.js";
+import type { Part, Told } from "./account.js";
+import { ALIKE_RATIO, TOTAL_TOLERANCE } from "./thresholds.js";
+import { amount, percent } from "./words.js";
+
+/** The ranges that were compared, and which rows count. */
+export interface Compared {
+  readonly before: TimeRange;
+  readonly after: TimeRange;
+  readonly where?: Where;
+  readonly signal?: AbortSignal;
+}
+
+type Ask = (options: object) => Promise<Result<object>>;
+
+/** So many causes are asked about. */
+const MOST_ASKED = 3;
+
+/**
+ * Says of parts whose runs hold fewer measurements whether the runs end early (they are shorter, too) or
+ * leave some out, and of those that hold more whether rows repeat: two narrow questions a part. What
+ * can't be asked stays as it is told.
+ */
+export async function withRunEvidence(
+  source: ChangeSource,
+  compared: Compared,
+  parts: readonly Part[],
+): Promise<Part[]> {
+  const asks: { readonly [question: string]: unknown } = { ...source };
+  const {
+    runDurations,
+    durations = runDurations,
+    duplicates,
+  } = asks as Partial<Record<string, Ask>>;
+  const told = [...parts];
+  const some = parts.filter(({ told }) => told?.holds !== undefined).slice(0, MOST_ASKED);
+  for (const part of some) {
+    const { holds } = part.told!;
+    const ask = holds === "fewer" ? durations : duplicates;
+    const sides = ask && (await sidesOf(ask, holds!, compared, part));
+    const better =
+      sides && (holds === "fewer" ? shorter(part, ...sides) : repeated(part, ...sides));
+    if (better) told[parts.indexOf(part)] = { ...part, told: better };
+  }
+  return told;
+}
+
+/** Median duration, or the share of surplus rows: of the part's program before, and of the part now. */
+async function sidesOf(
+  ask: Ask,
+  holds: NonNullable<Told["holds"]>,
+  { before, after, where = {}, signal }: Compared,
+  part: Part,
+): Promise<[number, number] | undefined> {
+  const own = Object.entries(part.where);
+  if (own.some(([, value]) => typeof value !== "string")) return undefined;
+  const wider = own.filter(([name]) => !isVersionColumn(name));
+  const sideOf = async (range: TimeRange, values: typeof own) => {
+    const quantiles = holds === "fewer" && { quantiles: [0.5] };
+    const filter = { ...where, ...Object.fromEntries(values) };
+    const answer = await ask({
+      range,
+      every: "all",
+      where: filter,
+      ...quantiles,
+      ...(signal && { signal }),
+    });
+    const [row] = answer.rows() as { q50?: number | null; share?: number | null }[];
+    return row?.q50 ?? row?.share ?? NaN;
+  };
+  try {
+    const was = await sideOf(before, wider);
+    const is = await sideOf(after, own);
+    return Number.isFinite(was + is) ? [was, is] : undefined;
+  } catch (error) {
+    // A column, a right or memory for it is missing: what is known is still worth telling.
+    if (error instanceof ProbelabError && error.code !== "ABORTED") return undefined;
+    throw error;
+  }
+}
+
+function shorter({ told, where }: Part, was: number, is: number): Told {
+  const { headline, details = [], ...rest } = told!;
+  const [then, now] = [was, is].map((seconds) => amount(seconds, "s"));
+  if (!(is < (1 - TOTAL_TOLERANCE) * was)) {
+    const why = `Its runs take as long as before (median ${now}, before ${then}): measurements within them are missing`;
+    return { ...rest, headline, details: [...details, why] };
+  }
+  return {
+    ...rest,
+    headline: headline
+      .replace("holds fewer measurements a run", "ends its runs early")
+      .replace("hold fewer measurements", "end early"),
+    details: [
+      ...details,
+      Object.keys(where).some(isVersionColumn)
+        ? `Its median run lasts ${now}; that of all releases lasted ${then} before`
+        : `Median run duration fell from ${then} to ${now}`,
+    ],
+  };
+}
+
+function repeated({ before, after, told }: Part, was: number, is: number): Told | undefined {
+  const more = 1 - before! / after!;
+  if (!(is - was > ALIKE_RATIO * more)) return undefined;
+  const { headline, details = [], ...rest } = told!;
+  return {
+    ...rest,
+    headline: headline
+      .replace("holds more measurements a run", "is stored more than once")
+      .replace("hold more measurements", "are stored more than once"),
+    details: [...details, `${percent(is)} of its rows are duplicates (${percent(was)} before)`],
+  };
+}

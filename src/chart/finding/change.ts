@@ -1,0 +1,134 @@
+import { ProbelabError } from "../../base/error.js";
+import type { MimeBundle } from "../../base/mime-bundle.js";
+import { cleanText, isPromise, shownValue } from "../../base/text.js";
+import { isFinding, type Finding } from "../../change/finding.js";
+import { sentenceText } from "../../change/words.js";
+import { htmlText, tableHtml } from "../render/table-outputs.js";
+import { isResult, type Result } from "../../result/result.js";
+import { Chart } from "../chart-value.js";
+import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from "../options.js";
+import { drawnResult } from "../result-chart.js";
+import { tableModel } from "../table.js";
+import {
+  causes,
+  changedValues,
+  releaseMeasures,
+  series,
+  steps,
+  type FindingPicture,
+} from "./figures.js";
+
+const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) => FindingPicture>> =
+  {
+    explain: causes,
+    compare: changedValues,
+    "change points": series,
+    anomalies: series,
+    funnel: steps,
+    release: releaseMeasures,
+  };
+
+/** Characters of the sentences above a picture, some four lines: all are in the description. */
+const LONGEST = 560;
+/** Rows of a finding's table in a cell. */
+const MOST_ROWS = 20;
+
+/** The chart of a finding; see `chart.change`. @param withSentence whether its sentence stands in the picture. */
+export function changeChart(
+  finding: Finding,
+  options: ChangeChartOptions,
+  withSentence = true,
+): Chart {
+  if (!isFinding(finding)) {
+    const what = isPromise(finding) ? "a Promise" : shownValue(finding);
+    throw new ProbelabError(
+      `Can't draw ${what} as a change: pass what explain, compare, changePoints, anomalies, lab.anomalies, lab.release or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
+    );
+  }
+  checkChartOptions(options, "change", "draw a change");
+  const { kind, sentence, result } = finding;
+  if (kind === "freshness") {
+    throw new ProbelabError(
+      "Can't draw how fresh the data is: it has no chart. Show its table, finding.result.",
+    );
+  }
+  const drawn = drawnOf(finding);
+  const rows = drawn === result ? {} : { rows: result.rows() };
+  const record = { kind, sentence, ...rows, ...(!withSentence && { bare: true }) };
+  return drawChange(drawn, record, options);
+}
+
+/** The chart of what is kept of a finding. */
+export function drawChange(
+  result: Result,
+  record: ChangeRecord,
+  options: ChangeChartOptions,
+): Chart {
+  const figure = FIGURES[record.kind]!(result, record);
+  const { spec, rows, live } = drawnResult(
+    figure.result,
+    figure.kind,
+    { ...figure.options, ...options },
+    {
+      ...figure,
+      sentence: record.sentence,
+      first: record.bare ? "" : firstSentences(record.sentence),
+    },
+  );
+  return new Chart(spec, result, rows, { change: record, options }, live);
+}
+
+/** The sentences that fit above a picture. */
+function firstSentences(text: string): string {
+  const cut = cleanText(text, LONGEST);
+  const end = cut.endsWith("…") ? cut.lastIndexOf(". ") + 1 : 0;
+  return end > 0 ? `${cut.slice(0, end)} …` : cut;
+}
+
+/** The Result behind a finding's table that its picture is of: the series that were searched, or the table. */
+function drawnOf(finding: Finding): Result {
+  const { asked, buckets } = finding as Finding & { asked?: unknown; buckets?: unknown };
+  if (finding.kind === "change points" && isResult(asked)) return asked;
+  if (finding.kind === "anomalies" && isResult(buckets)) return buckets;
+  return finding.result;
+}
+
+/** What a finding says as data, for pages that take their title from it. */
+export const FINDING_TYPE = "application/vnd.probelab.finding+json";
+
+/**
+ * What a notebook shows of a finding: its headline in bold with the evidence, its chart, and, folded, the rest
+ * and its table. As text the headline and evidence first, then the rest: nothing is said twice.
+ * @param show what it shows of a chart.
+ */
+export async function findingBundles(
+  finding: Finding,
+  show: (chart: Chart) => Promise<MimeBundle | undefined>,
+): Promise<readonly MimeBundle[]> {
+  const { kind, headline, evidence, details, result } = finding;
+  let drawn: MimeBundle | undefined;
+  let reason = "";
+  try {
+    if (kind !== "freshness") drawn = await show(changeChart(finding, {}, false));
+  } catch (error) {
+    if (!(error instanceof ProbelabError)) throw error;
+    reason = `<p><small>${htmlText(error.message)}</small></p>\n`;
+  }
+  const { dimensions, measures } = result.origin.columns;
+  // Of causes without the columns that their names repeat.
+  const columns = [...dimensions, ...measures].map(({ name }) => name);
+  const model = tableModel(result, { limit: MOST_ROWS, ...(kind === "explain" && { columns }) });
+  const first = sentenceText(headline);
+  const bundle = (html: string, text: string, more: object = {}): MimeBundle => ({
+    data: { "text/html": html, "text/plain": text, ...more },
+    metadata: {},
+  });
+  const said = bundle(
+    `<p><strong>${htmlText(first)}</strong></p>\n${evidence === "" ? "" : `<p>${htmlText(evidence)}</p>\n`}`,
+    [first, evidence].filter(Boolean).join(" "),
+    { [FINDING_TYPE]: { headline, evidence, details } },
+  );
+  const rest = `<details><summary>More, and the table</summary>
+${details.map((text) => `<p>${htmlText(text)}</p>\n`).join("")}${tableHtml(model)}</details>\n`;
+  return [said, ...(drawn ? [drawn] : []), bundle(reason + rest, details.join(" "))];
+}

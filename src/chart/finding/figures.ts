@@ -1,0 +1,309 @@
+import { MOST_ROWS } from "../../base/limits.js";
+import { counted, lowered, textOf } from "../../base/text.js";
+import { smallest } from "../../base/statistics.js";
+import { foundTable } from "../../change/flows.js";
+import type { ReleaseValue } from "../../service/release.js";
+import { amount, number, percent, signedPercent, spoken } from "../../change/words.js";
+import { rowKey, rowsByKey } from "../../result/arquero-table.js";
+import { valueWords } from "../../result/column-words.js";
+import type { ResultColumns } from "../../result/origin.js";
+import { Result, type Value } from "../../result/result.js";
+import { DAY } from "../../time/span.js";
+import { heading, label } from "../render/label.js";
+import { BAR } from "../bar.js";
+import type { ChartKind } from "../frame.js";
+import { LINE } from "../line.js";
+import type { Annotation, ChangeRecord, DrawOptions, FindingRow } from "../options.js";
+
+/** How a finding is drawn: as a chart of a kind, of a Result made for it. */
+export interface FindingPicture {
+  readonly title: string;
+  /** Notes on reading it, and on what isn't in it; a sentence each. */
+  readonly remarks: readonly string[];
+  readonly result: Result;
+  readonly kind: ChartKind;
+  readonly options: DrawOptions;
+}
+
+const REST = "everything else";
+
+/** `explain`: what each cause contributes to the change, the largest first, and everything else. */
+export function causes(result: Result): FindingPicture {
+  const { name, unit } = changed(result);
+  const rows = result.rows();
+  const names = rows.map((row) => textOf(row["cause"]));
+  const sum = rows.reduce((all, row) => all + Number(row["change"] ?? 0), 0);
+  // Where causes outweigh each other, a share of what is left says nothing.
+  const isShared = rows.every(({ part }) => Math.abs(Number(part)) <= 2);
+  const figures = rows.map(({ change, part }) => {
+    const share = isShared && part !== null ? ` (${percent(Number(part))})` : "";
+    return `${differenceText(Number(change), unit)}${share}`;
+  });
+  const shares = isShared ? "; percentages are shares of that" : "";
+  return {
+    ...changes(result, names, figures),
+    title:
+      rows.length === 0
+        ? `${spoken(name)}: nothing to compare`
+        : names.some((each) => each !== REST)
+          ? `Where the ${sum < 0 ? "drop" : "rise"} in ${lowered(spoken(name))} comes from`
+          : `${spoken(name)}: no cause stands out`,
+    remarks: rows.length === 0 ? [] : [`The bars add up to ${differenceText(sum, unit)}${shares}.`],
+  };
+}
+
+/** `compare`: the change of each value, in the finding's order. */
+export function changedValues(result: Result): FindingPicture {
+  const { name, unit } = changed(result);
+  const rows = result.rows();
+  const names = rows.map(({ dimension, value }) => {
+    const column = textOf(dimension);
+    return `${heading(column)} ${label(valueWords(column, value))}`;
+  });
+  const figures = rows.map(({ change, before, relative }) => {
+    if (change === null) return `only in the ${before === null ? "later" : "earlier"} range`;
+    const by = relative === null ? "" : ` (${signedPercent(Number(relative))})`;
+    return `${differenceText(Number(change), unit)}${by}`;
+  });
+  return {
+    ...changes(result, names, figures),
+    title: `${spoken(name)}: change by value`,
+    remarks: rows.length === 0 ? [] : ["Percentages: change from the earlier range."],
+  };
+}
+
+/** `lab.release`: the change of each measure, as a share of what the version before had. */
+export function releaseMeasures(result: Result): FindingPicture {
+  const rows = result.rows() as ReleaseValue[];
+  const short = (value: number | null, unit: string) =>
+    value === null ? "none" : amount(Number(value.toPrecision(3)), unit);
+  const figures = rows.map(
+    ({ before, after, unit, verdict }) =>
+      `${short(before, unit)} → ${short(after, unit)}${verdict === "moved" ? "" : ` (${verdict})`}`,
+  );
+  const ends = (name: "low" | "high") =>
+    rows.map(({ before, [name]: end }) => {
+      return end === null || !before ? null : Math.max(-1, end / before);
+    });
+  const names = rows.map(({ measure }) => measure);
+  const figure = changes(result, names, figures, { low: ends("low"), high: ends("high") });
+  return {
+    ...figure,
+    options: { ...figure.options, y: "relative", interval: ["low", "high"] },
+    title: `${labelOf(result, "after")} compared with ${labelOf(result, "before")}`,
+    remarks: [],
+  };
+}
+
+/** What changed, by the label of its change, and its unit. */
+function changed({ origin }: Result): { name: string; unit: string } {
+  const measure = origin.columns.measures.find(({ name }) => name === "change");
+  const { label = "It", unit = "" } = measure ?? {};
+  return { name: label.replace(/, change$/, ""), unit };
+}
+
+/** Horizontal bars from zero, with their names, figures, and the ends of their intervals, where they differ from the Result's. */
+function changes(
+  result: Result,
+  name: readonly string[],
+  figures: readonly string[],
+  ends?: Readonly<Record<"low" | "high", readonly (number | null)[]>>,
+): Pick<FindingPicture, "result" | "kind" | "options"> {
+  const rest = name.at(-1) === REST && { other: REST };
+  // A finding of nothing has no column either.
+  const drawn = ["change", "relative", "before", "after", "low", "high"];
+  const table = name.length === 0 ? foundTable(result.table, drawn, []) : result.table;
+  const columns = {
+    ...result.origin.columns,
+    dimensions: [{ name: "name", order: name, ...rest }],
+  };
+  return {
+    result: result.with(table.assign({ name, figures, ...ends }), { columns }),
+    kind: BAR,
+    options: {
+      y: "change",
+      ...(changed(result).unit === "share" && { yLabel: "Change (percentage points)" }),
+      horizontal: true,
+      sort: "given",
+      beside: ["before", "after", "figures"],
+      text: "figures",
+    },
+  };
+}
+
+/** A difference with its sign, short; of shares in percentage points. */
+function differenceText(value: number, unit: string): string {
+  const size = Math.abs(value);
+  const short = unit !== "share" && size >= 100 ? Math.round(size) : Number(size.toPrecision(3));
+  const sign = value > 0 ? "+" : value < 0 ? "−" : "";
+  return `${sign}${amount(short, unit).replace(" %", " pp")}`;
+}
+
+/** `lab.funnel`: the reports at each step, now and the week before, and by the step before. */
+export function steps(result: Result): FindingPicture {
+  const [now, before] = [labelOf(result, "now"), labelOf(result, "before")];
+  const order = result.column("step").map((step) => label(step));
+  const bar = (step: string, when: string, reports: Value, passed: Value): FindingRow => {
+    // Submissions are no part of check-ins, and the first step follows none.
+    const by =
+      passed == null || step === "check-in"
+        ? ""
+        : step === "submit"
+          ? ` (${number(Number(Number(passed).toPrecision(3)))} a check-in)`
+          : ` (${percent(Number(passed))} of the step before)`;
+    const figures = reports == null ? "unknown" : `${amount(Number(reports), "")}${by}`;
+    return { step, when, reports, figures };
+  };
+  const rows = result
+    .rows()
+    .flatMap((row, at) => [
+      bar(order[at]!, now, row["now"], row["passed"]),
+      bar(order[at]!, before, row["before"], row["passed_before"]),
+    ]);
+  const columns: ResultColumns = {
+    dimensions: [
+      { name: "step", order, ordered: true },
+      { name: "when", order: [now, before], other: before },
+    ],
+    measures: [{ name: "reports", label: "Reports", unit: "", additive: false, missing: "gap" }],
+  };
+  const table = foundTable(result.table, ["step", "when", "reports", "figures"], rows);
+  return {
+    result: result.with(table, { columns }),
+    kind: BAR,
+    options: {
+      ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
+      ...{ beside: ["figures"], text: "figures" },
+    },
+    title: "Reports from check-in to storage",
+    remarks: [],
+  };
+}
+
+function labelOf({ origin }: Result, measure: string): string {
+  return origin.columns.measures.find(({ name }) => name === measure)?.label ?? measure;
+}
+
+const MOST_LABELS = 12;
+const MOST_PANELS = 4;
+const LEVEL = "Fitted level, without its season";
+
+/**
+ * `anomalies` and `changePoints`: the series in which something was found, a panel for each group, the
+ * first found first; else the first groups. Of alarms a band from the limit to what was expected, and spans
+ * of the alarms; of changes the fitted level, and a rule or a span where it changed.
+ */
+export function series(
+  { table, origin }: Result,
+  { kind, rows: found = [] }: ChangeRecord,
+): FindingPicture {
+  const isAlarm = kind === "anomalies";
+  const { dimensions, measures } = origin.columns;
+  const time = origin.columns.time!;
+  const measure = measures[0]!;
+  const at = (row: FindingRow, column = time.name) => Number(row[column]);
+  const keyOf = (row: FindingRow) => rowKey(dimensions.map(({ name }) => row[name]));
+  const all = (table.objects() as FindingRow[]).toSorted((a, b) => at(a) - at(b));
+  const byGroup = rowsByKey(all.map(keyOf));
+  const hit = [...new Set(found.map(keyOf))].filter((key) => byGroup.has(key));
+  const chosen = hit.length > 0 ? hit : [...byGroup.keys()];
+  const end = all.length === 0 ? 0 : at(all.at(-1)!);
+  const from = Math.min(end - 14 * DAY, ...found.map((row) => at(row, "t") - 3 * DAY));
+  const most = Math.floor(MOST_ROWS / Math.min(MOST_PANELS, chosen.length)) - 8;
+  const groups = chosen.slice(0, MOST_PANELS).map((key) => {
+    const rows = byGroup.get(key)!.map((row) => all[row]!);
+    const drawn = isAlarm ? rows.filter((row) => at(row) > from).slice(-most) : rows;
+    const own = found.filter((row) => keyOf(row) === key);
+    const texts = dimensions.map(
+      ({ name, of }) => `${heading(name)} ${label(valueWords(of ?? name, rows[0]![name]), 60)}`,
+    );
+    const group = texts.join(", ");
+    const open = drawn.filter(({ state }) => state === "incomplete").slice(0, 1);
+    const unjudged = { end: new Date(end), label: "not judged yet", panel: group };
+    return {
+      group,
+      rows: drawn.flatMap((row) => {
+        // Rows of an hour that may still fill are no fall: the line ends before it.
+        const held = isAlarm && row["state"] === "incomplete" ? { [measure.name]: null } : {};
+        const value = { ...row, group, series: measure.label, ...held };
+        const level = isAlarm ? null : levelAt(at(row), own);
+        const fitted = { ...value, [measure.name]: level, series: LEVEL };
+        return level === null ? [value] : [value, fitted];
+      }),
+      annotations: [
+        ...own.slice(0, MOST_LABELS).map((row) => ({ ...span(row, measure.unit), panel: group })),
+        ...open.map((row) => ({ ...unjudged, time: new Date(at(row)) })),
+      ],
+    };
+  });
+  const rows = groups.flatMap((each) => each.rows);
+  const several = byGroup.size > 1 && { name: "group", order: groups.map(({ group }) => group) };
+  const lines = !isAlarm &&
+    found.length > 0 && { name: "series", order: [LEVEL, measure.label], other: measure.label };
+  const columns = {
+    // Spans show which aren't judged.
+    time: { ...time, ...(isAlarm && { incomplete: [] }) },
+    dimensions: [several, lines].filter((dimension) => dimension !== false),
+    // Every bucket has a row.
+    measures: measures.map((each) => ({ ...each, missing: "gap" as const })),
+  };
+  const { range } = origin;
+  const noun = isAlarm ? "alarm" : "change";
+  const many = found.length === 0 ? `no ${noun}` : counted(found.length, noun);
+  const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
+  return {
+    result: new Result(foundTable(table, drawn, rows), {
+      ...origin,
+      reductions: [],
+      ...(range &&
+        rows.length > 0 && {
+          range: { ...range, start: new Date(smallest(rows.map((row) => at(row)))) },
+        }),
+      columns,
+    }),
+    kind: LINE,
+    options: {
+      y: measure.name,
+      color: lines ? "series" : null,
+      annotations: groups.flatMap(({ annotations }) => annotations),
+      ...(isAlarm && { band: ["limit", "expected"] as const }),
+      ...(several && { facet: "group", scales: "own", columns: 1 }),
+    },
+    title: `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: ${many}`,
+    remarks: [
+      chosen.length > MOST_PANELS &&
+        `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
+      lines && "Spans: when a change happened (95 % interval), or a fall or rise lasted.",
+    ].filter((remark) => remark !== false),
+  };
+}
+
+/** An alarm's span; of a change a rule at a step, or the span of its interval or of a slope: `−34 %`. */
+function span(row: FindingRow, unit: string): Annotation {
+  const { kind, change, relative } = row;
+  if (kind !== undefined) {
+    const by = kind === "drop" ? ` ${signedPercent(Number(change))}` : "";
+    return { time: row["t"] as Date, end: row["until"] as Date, label: `${textOf(kind)}${by}` };
+  }
+  const by =
+    unit === "share" || relative == null
+      ? differenceText(Number(row["size"]), unit)
+      : signedPercent(Number(relative));
+  const [from, to] = change === "slope" ? ["t", "until"] : ["earliest", "latest"];
+  const [time, end] = [row[from] as Date, row[to] as Date];
+  return { time, ...(end > time && { end }), label: by };
+}
+
+/** The fitted level of a series at a time: from each change to the next, and along slopes; null without changes. */
+function levelAt(at: number, changes: readonly FindingRow[]): number | null {
+  const points = changes
+    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]) || Number(a["until"]) - Number(b["until"]))
+    .flatMap((row) => [
+      { time: Number(row["t"]), level: Number(row["before"]) },
+      { time: Number(row["until"]), level: Number(row["after"]) },
+    ]);
+  const next = points.findIndex(({ time }) => time > at);
+  const [from, to] = [points[next < 0 ? points.length - 1 : next - 1], points[next]];
+  if (from === undefined || to === undefined) return (from ?? to)?.level ?? null;
+  return from.level + ((to.level - from.level) * (at - from.time)) / (to.time - from.time);
+}

@@ -1,0 +1,242 @@
+import type { ColumnTable } from "arquero";
+import { newTable } from "../result/arquero-table.js";
+import type { MeasureColumn, TimeColumn } from "../result/origin.js";
+import type { Result } from "../result/result.js";
+import { bucketStart, nextBucket } from "../time/bucket.js";
+import { durationText } from "../time/span.js";
+import { usualLength } from "../time/step.js";
+import type { TimeRange } from "../time/time-range.js";
+import { lineSentence } from "../result/downsample/downsample.js";
+import { reduceLines, type ReducedLine } from "../result/downsample/reduce-lines.js";
+import {
+  extent,
+  heightColumn,
+  numericColumn,
+  splitSeries,
+  type SeriesRows,
+} from "../result/downsample/series.js";
+
+/** The columns of a line, and its length in pixels. */
+export interface LinePlan {
+  readonly x: string;
+  readonly y: string;
+  /** Column whose values are the series; without it there is one. */
+  readonly series: string | undefined;
+  /** Whether x holds times. */
+  readonly timed: boolean;
+  readonly width: number;
+  /** Default linear. A log scale draws only values above zero. */
+  readonly yType: "linear" | "log" | undefined;
+  /** The height of its plot in pixels, whether its axis begins at zero, and whether its lines are in panels. */
+  readonly height?: number;
+  readonly zero?: boolean;
+  readonly apart?: boolean;
+}
+
+/**
+ * The rows that draw the lines of a Result, and what was done to them. Missing buckets become rows: else
+ * a line would run straight through a week of none. Of rows whose buckets nobody knows, they are those of
+ * the step that most of them have.
+ */
+export function reduceLineChart(
+  result: Result,
+  plan: LinePlan,
+  maxRows: number,
+): {
+  readonly result: Result;
+  readonly sentences: readonly string[];
+  /** Says where lines end, for want of rows. */
+  readonly gaps?: readonly string[];
+  /** Of each row the highest value of the slice that it stands for, where that is not its own. */
+  readonly tops?: readonly (number | undefined)[];
+} {
+  const { table, origin } = result;
+  const { time, measures } = origin.columns;
+  const missing = measures.find(({ name }) => name === plan.y)?.missing;
+  const { range } = origin;
+  const fills = time?.name === plan.x && missing !== undefined && range !== undefined;
+  const unchanged = { sentences: [], result };
+  if (!fills && !plan.timed && table.numRows() <= maxRows) return unchanged;
+  const x = numericColumn(table, plan.x);
+  const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yType));
+  const steps = new Set<number>();
+  const series = split.map((series) => {
+    if (fills) return fillMissing(series, time, missing, range);
+    const step = plan.timed ? usualStep(series.x) : undefined;
+    const broken = step === undefined ? series : breakGaps(series, step);
+    if (broken !== series) steps.add(step!);
+    return broken;
+  });
+  const gaps = [...steps].slice(0, 1).map(gapSentence);
+  const added = series.reduce(
+    (sum, filled) => sum + filled.rows.filter((row) => row < 0).length,
+    0,
+  );
+  if (table.numRows() + added <= maxRows) {
+    if (added === 0) return unchanged;
+    const whole = drawnTable(table, plan, x.dates, series);
+    return { sentences: [], gaps, result: result.with(whole, origin) };
+  }
+  const [start, end] = extent(series);
+  const { width, height, zero, apart } = plan;
+  const plot = {
+    ...{ start, end, width, log: plan.yType === "log" },
+    ...(height !== undefined && { height }),
+    ...(zero !== undefined && { zero }),
+    ...(apart !== undefined && { apart }),
+  };
+  const line = reduceLines(series, plot, maxRows, true);
+  const tops: (number | undefined)[] = [];
+  const reduced = drawnTable(table, plan, x.dates, series, line.lines, tops);
+  const banded = tops.some((top) => top !== undefined);
+  const sentences = [
+    lineSentence(table.numRows(), reduced.numRows(), line.differs),
+    ...(banded ? ["Where values are dense, a band from the lowest to the highest."] : []),
+  ];
+  return { sentences, gaps, result: result.with(reduced, origin), ...(banded && { tops }) };
+}
+
+/** How many of the steps between times must be alike for a step that is missing to be seen, and how alike. */
+const REGULAR = 2 / 3;
+const ALIKE = 0.1;
+/** A step this many times as long as usual has a row missing. */
+export const LONG_STEP = 1.5;
+const MOST_STEPS = 10_000;
+
+/** The step of ascending times that are regular but for some that are missing; undefined of others. */
+export function usualStep(x: ArrayLike<number>): number | undefined {
+  const every = Math.ceil(x.length / MOST_STEPS);
+  const steps: number[] = [];
+  for (let i = 1; i < x.length; i += every) {
+    if (x[i]! > x[i - 1]!) steps.push(x[i]! - x[i - 1]!);
+  }
+  if (steps.length < 3) return undefined;
+  const usual = steps.sort((a, b) => a - b)[(steps.length - 1) >> 1]!;
+  const alike = steps.filter((step) => Math.abs(step - usual) <= ALIKE * usual);
+  return alike.length >= REGULAR * steps.length ? usual : undefined;
+}
+
+/** Says where lines of such a step have gaps. */
+export function gapSentence(step: number): string {
+  return `Gaps: no row for more than ${durationText(step)}.`;
+}
+
+/** A gap (of row −1) wherever a row of the usual step is missing. */
+function breakGaps(series: SeriesRows, step: number): SeriesRows {
+  const places: number[] = [];
+  for (let i = 1; i < series.x.length; i++) {
+    if (series.x[i]! - series.x[i - 1]! > LONG_STEP * step) places.push(i);
+  }
+  if (places.length === 0) return series;
+  const size = series.x.length + places.length;
+  const [rows, x, y] = [new Int32Array(size), new Float64Array(size), new Float64Array(size)];
+  let from = 0;
+  let to = 0;
+  for (const place of [...places, series.x.length]) {
+    rows.set(series.rows.subarray(from, place), to);
+    x.set(series.x.subarray(from, place), to);
+    y.set(series.y.subarray(from, place), to);
+    to += place - from;
+    from = place;
+    if (to >= size) break;
+    rows[to] = -1;
+    x[to] = series.x[place - 1]! + step;
+    y[to++] = NaN;
+  }
+  return { key: series.key, rows, x, y };
+}
+
+/** Rows (of number −1) where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */
+function fillMissing(
+  series: SeriesRows,
+  time: TimeColumn,
+  missing: MeasureColumn["missing"],
+  range: TimeRange,
+): SeriesRows {
+  const { timeZone } = range;
+  // Rows no further apart than this miss no bucket between them.
+  const length = usualLength(time.every);
+  const x: number[] = [];
+  const y: number[] = [];
+  const rows: number[] = [];
+  const put = (at: number, value = missing === "zero" ? 0 : NaN, row = -1): void => {
+    x.push(at);
+    y.push(value);
+    rows.push(row);
+  };
+  const startOf = (at: number): Date => bucketStart(new Date(at), time.every, timeZone);
+  const after = (at: number): number => +nextBucket(startOf(at), time.every, timeZone);
+  /** Fills the buckets from `start` up to, and without, the one that begins at `end`. */
+  const fill = (start: number, end: number): void => {
+    if (!(start < end)) return;
+    put(start);
+    const last = +startOf(end - 1);
+    if (missing === "zero" && last > start) put(last);
+  };
+  if (missing === "zero") fill(+startOf(+range.start), series.x[0]!);
+  for (let i = 0; i < series.x.length; i++) {
+    const at = series.x[i]!;
+    if (i > 0 && at - series.x[i - 1]! > length) fill(after(series.x[i - 1]!), at);
+    put(at, series.y[i], series.rows[i]);
+  }
+  if (missing === "zero") fill(after(series.x.at(-1)!), after(+range.end - 1));
+  if (x.length === series.x.length) return series;
+  return {
+    key: series.key,
+    rows: Int32Array.from(rows),
+    x: Float64Array.from(x),
+    y: Float64Array.from(y),
+  };
+}
+
+/** The rows at the `kept` places of their series, or all, and those of missing buckets, in the table's order. */
+function drawnTable(
+  table: ColumnTable,
+  plan: LinePlan,
+  dates: boolean,
+  series: readonly SeriesRows[],
+  lines?: readonly ReducedLine[],
+  tops: (number | undefined)[] = [],
+): ColumnTable {
+  // A row of a missing bucket stands behind the row before it, and has only these columns.
+  const drawn: {
+    at: number;
+    row?: number;
+    top?: number;
+    values?: Readonly<Record<string, unknown>>;
+  }[] = lines ? [] : Array.from({ length: table.numRows() }, (_, row) => ({ at: row, row }));
+  series.forEach((filled, i) => {
+    const { kept, highest } = lines?.[i] ?? {
+      kept: filled.rows.map((_, place) => place),
+      highest: undefined,
+    };
+    for (const [at, place] of kept.entries()) {
+      const row = filled.rows[place]!;
+      const top = highest?.[at] ?? place;
+      if (row >= 0) {
+        if (lines) drawn.push({ at: row, row, ...(top !== place && { top: filled.y[top]! }) });
+        continue;
+      }
+      const before = filled.rows.subarray(0, place).findLast((row) => row >= 0) ?? -1;
+      const [x, y] = [filled.x[place]!, filled.y[place]!];
+      const values = {
+        [plan.x]: dates ? new Date(x) : x,
+        [plan.y]: Number.isFinite(y) ? y : null,
+        ...(plan.series !== undefined && { [plan.series]: filled.key }),
+      };
+      drawn.push({ at: before + 0.5, values });
+    }
+  });
+  drawn.sort((a, b) => a.at - b.at);
+  tops.push(...drawn.map(({ top }) => top));
+  const columns = table.columnNames().map((name): [string, unknown[]] => {
+    const value = table.getter(name);
+    return [
+      name,
+      drawn.map(({ row, values }) =>
+        row === undefined ? (values?.[name] ?? null) : (value(row) as unknown),
+      ),
+    ];
+  });
+  return newTable(table, columns);
+}

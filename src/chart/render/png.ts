@@ -1,0 +1,121 @@
+import type * as Resvg from "@resvg/resvg-js";
+import { crc32, deflateSync } from "node:zlib";
+import { ProbelabError } from "../../base/error.js";
+import { collectAfter } from "../../base/collect-after.js";
+import { charactersBeyond, fontOptions } from "../fonts/shipped-font.js";
+import { layOut, originJson, shownText, svgWidth, titleText } from "./svg.js";
+
+const MOST_PIXELS = 16_000;
+const HEADER_END = 8 + 25; // signature and IHDR
+const DOTS_PER_METRE = 96 / 0.0254;
+
+/**
+ * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
+ * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts, or as boxes, which is
+ * said on the console.
+ *
+ * @param scale pixels per CSS pixel.
+ */
+export async function pngPicture(spec: Record<string, unknown>, scale: number): Promise<Buffer> {
+  const svg = await layOut(spec);
+  if (!(scale > 0) || svgWidth(svg) * scale > MOST_PIXELS) {
+    throw new ProbelabError(
+      `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
+    );
+  }
+  const { renderAsync } = await resvg();
+  const draw = (document: string, zoom: number, text: string) =>
+    renderAsync(document, {
+      fitTo: { mode: "zoom", value: zoom },
+      font: fontOptions(text),
+      logLevel: "off",
+    });
+  const text = shownText(svg);
+  const [image] = await Promise.all([draw(svg, scale, text), sayBoxes(text, draw)]);
+  collectAfter(image.width * image.height * 4);
+  return pngWithText(image.asPng(), originJson(spec), scale, titleText(spec.title));
+}
+
+/** Pixels of a cell in which a character is drawn; an unassigned character, which every font draws as a box. */
+const CELL = 24;
+const UNASSIGNED = "\u0378";
+const MOST_TRIED = 200;
+/** Whether a font here has a character, of those that were asked for. */
+const drawable = new Map<string, boolean>();
+
+/** Says which characters of a text are boxes in a picture, once each. */
+async function sayBoxes(
+  text: string,
+  draw: (svg: string, zoom: number, text: string) => Promise<Resvg.RenderedImage>,
+): Promise<void> {
+  const unknown = charactersBeyond(text).filter((character) => !drawable.has(character));
+  const tried = unknown.slice(0, MOST_TRIED);
+  if (tried.length === 0) return;
+  const cells = [UNASSIGNED, ...tried].map(
+    (character, at) =>
+      `<text x="2" y="${at * CELL + 18}" font-size="16" font-family="Arimo">${character}</text>`,
+  );
+  const height = cells.length * CELL;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${CELL}" height="${height}">${cells.join("")}</svg>`;
+  const { pixels } = await draw(svg, 1, text);
+  const cellOf = (at: number) => pixels.subarray(at * CELL * CELL * 4, (at + 1) * CELL * CELL * 4);
+  for (const [at, character] of tried.entries()) {
+    drawable.set(character, !cellOf(at + 1).equals(cellOf(0)));
+  }
+  const boxes = tried.filter((character) => drawable.get(character) === false);
+  if (boxes.length === 0) return;
+  const shown = boxes.slice(0, 8).join(" ") + (boxes.length > 8 ? " …" : "");
+  console.warn(
+    `No font here has ${shown}: a PNG shows boxes in their place. Name a folder with such a font in PROBELAB_FONTS, or save .svg or .html, which the reader's fonts draw.`,
+  );
+}
+
+/** The renderer of pixels, an optional package for each platform. @throws ProbelabError where it is missing */
+export async function resvg(): Promise<typeof Resvg> {
+  try {
+    return await import("@resvg/resvg-js");
+  } catch (cause) {
+    const missing = /@resvg\/resvg-js-[\w-]+/.exec(String(cause))?.[0] ?? "@resvg/resvg-js";
+    throw new ProbelabError(
+      `Can't draw a picture of pixels: ${missing} isn't installed. Install it with npm install ${missing} (--omit=optional leaves it out), or save .svg or .html.`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * A PNG with the origin (a compressed iTXt chunk), its resolution (pHYs) and, where it has one, its
+ * title after the header.
+ *
+ * Source: https://www.w3.org/TR/png-3/
+ */
+function pngWithText(png: Buffer, origin: string, scale: number, title: string): Buffer {
+  const resolution = Buffer.alloc(9);
+  const dots = Math.round(DOTS_PER_METRE * scale);
+  resolution.writeUInt32BE(dots, 0);
+  resolution.writeUInt32BE(dots, 4);
+  resolution[8] = 1; // the unit is the metre
+  const head = Buffer.from("probelab\0\x01\0\0\0", "latin1"); // compressed, no language, no translation
+  return Buffer.concat([
+    png.subarray(0, HEADER_END),
+    chunk("pHYs", resolution),
+    chunk("iTXt", Buffer.concat([head, deflateSync(origin)])),
+    ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
+    png.subarray(HEADER_END),
+  ]);
+}
+
+/** Width and height of a PNG of this scale, in CSS pixels. */
+export function pngSize(png: Buffer, scale: number): { width: number; height: number } {
+  const size = (at: number): number => Math.round(png.readUInt32BE(at) / scale);
+  return { width: size(16), height: size(20) };
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const result = Buffer.alloc(typed.length + 8);
+  result.writeUInt32BE(data.length, 0);
+  typed.copy(result, 4);
+  result.writeUInt32BE(crc32(typed), typed.length + 4);
+  return result;
+}

@@ -1,0 +1,417 @@
+import { readFileSync } from "node:fs";
+import { SourceMap, type SourceMapPayload } from "node:module";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
+import { redact } from "../base/redact.js";
+import { GUESSES } from "../chart/options.js";
+import { awaitedPlaces } from "./run.js";
+import type { Diagnostic } from "./language-server.js";
+import type { CellError } from "./outputs.js";
+
+const paint = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`;
+const bold = paint(1, 22);
+const dim = paint(2, 22);
+const red = paint(31, 39);
+const cyan = paint(36, 39);
+
+/** A place in a cell or in a file that it imports; line and column count from 1. */
+interface SourcePlace {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+interface Script {
+  /** JSON, parsed only for an error: a notebook has many cells and few errors. The last step first. */
+  readonly maps: readonly string[];
+  readonly source: string;
+  /** Lines above the compiled code in the script. */
+  readonly above: number;
+}
+
+/** The compiled code of a session: finds the analyst's own line for a frame of a stack. */
+export class CellScripts {
+  readonly #scripts = new Map<string, Script>();
+  readonly #sources = new Map<string, string>();
+
+  addCell(name: string, code: string, maps: readonly string[]): void {
+    this.addSource(name, code);
+    this.#scripts.set(name, { maps, source: name, above: 1 });
+  }
+
+  addSource(name: string, code: string): void {
+    this.#sources.set(name, code);
+  }
+
+  /** Adds a file that cells import. @param compiled its name in stacks */
+  addFile(compiled: string, source: string, maps: readonly string[]): void {
+    this.#scripts.set(compiled, { maps, source, above: 0 });
+  }
+
+  /** The place of a frame in a cell or in a file that it imports. */
+  find(file: string, line: number, column: number): SourcePlace | undefined {
+    const script = this.#scripts.get(file);
+    if (!script) return undefined;
+    let place = { line: line - 1 - script.above, column: column - 1 };
+    for (const map of script.maps) {
+      if (place.line < 0) return undefined;
+      const entry = new SourceMap(JSON.parse(map) as SourceMapPayload).findEntry(
+        place.line,
+        place.column,
+      );
+      if (!("originalLine" in entry)) return undefined;
+      place = { line: entry.originalLine, column: entry.originalColumn };
+    }
+    return { source: script.source, line: place.line + 1, column: place.column + 1 };
+  }
+
+  /** The text of a cell or a file; undefined where it can't be read. */
+  source(name: string): string | undefined {
+    const known = this.#sources.get(name);
+    if (known !== undefined) return known;
+    try {
+      return readFileSync(name, "utf8");
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+const mostCauses = 10;
+
+/** A thrown value as Jupyter shows it: name, message, and a traceback in the cell's own lines. */
+export function cellError(thrown: unknown, scripts: CellScripts): CellError {
+  try {
+    const { ename, evalue } = nameAndMessage(thrown);
+    const traceback = [...errorLines(thrown, scripts), ...causes(thrown, scripts)];
+    return withoutSecrets({ ename, evalue, traceback });
+  } catch {
+    const evalue = "a value that throws an error when it is read";
+    return { ename: "Thrown", evalue, traceback: [`${bold(red("Thrown"))}: ${evalue}`] };
+  }
+}
+
+/** TypeScript's objections to a cell as an error; the cell was not run. */
+export function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellError {
+  const [first] = faults;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+  const words = first && [first.hint, first.text].filter((text) => text !== undefined).join(" ");
+  const evalue = first ? `${words} TS${first.code}${more}` : "";
+  const traceback = faults.flatMap((fault) => {
+    const { hint, text, details, code, length } = fault;
+    const [head, ...rest] = hint === undefined ? [text, ...details] : [hint, text, ...details];
+    return [
+      `${bold(red("TypeScriptError"))}: ${head} ${dim(`TS${code}`)}`,
+      ...rest.map((line) => `    ${line}`),
+      ...placeLines(fault, scripts, length),
+    ];
+  });
+  return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
+}
+
+/** Errors of a cell are printed and kept with the notebook's outputs. */
+function withoutSecrets({ ename, evalue, traceback }: CellError): CellError {
+  return { ename: redact(ename), evalue: redact(evalue), traceback: traceback.map(redact) };
+}
+
+function errorLines(thrown: unknown, scripts: CellScripts): string[] {
+  const { ename, evalue } = nameAndMessage(thrown);
+  const frames = stackPlaces(thrown, scripts);
+  const focus = frames.find((frame) => frame.place)?.place;
+  const lines = [`${bold(red(ename))}: ${evalue}`];
+  for (const frame of frames) {
+    if (frame.place && frame.place === focus) lines.push(...placeLines(focus, scripts, 1));
+    else {
+      const line = frame.place ? `    at ${placeName(frame.place)}` : dim(`    at ${frame.call}`);
+      if (line !== lines.at(-1)) lines.push(line); // A recursion is one.
+    }
+  }
+  return lines;
+}
+
+function causes(thrown: unknown, scripts: CellScripts): string[] {
+  const lines: string[] = [];
+  const seen = new Set([thrown]);
+  let cause = thrown instanceof Error ? thrown.cause : undefined;
+  while (cause !== undefined && cause !== null && !seen.has(cause) && seen.size <= mostCauses) {
+    seen.add(cause);
+    if (!repeatsCause(thrown, cause)) lines.push("", "Caused by:", ...errorLines(cause, scripts));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return lines;
+}
+
+/** True if the message of a ProbelabError repeats the server's error, which is its cause. */
+function repeatsCause(thrown: unknown, cause: unknown): boolean {
+  // By name: a notebook may hold another copy of probelab than the kernel that runs it.
+  if (!(thrown instanceof Error) || thrown.name !== "ProbelabError") return false;
+  // The message holds it on one line, without the full stop and ClickHouse's version.
+  const words = nameAndMessage(cause)
+    .evalue.replace(/\s+/g, " ")
+    .replace(/\s*\(version [^)]*\)\)?\s*$/, "")
+    .replace(/[.:]?\s*$/, "");
+  return nameAndMessage(thrown).evalue.includes(words.slice(0, 600));
+}
+
+function placeLines(place: SourcePlace, scripts: CellScripts, length: number): string[] {
+  const source = scripts.source(place.source);
+  const frame = source === undefined ? [] : codeFrame(source, place, length);
+  return [`    at ${placeName(place)}`, ...frame.map((line) => `    ${line}`)];
+}
+
+function placeName(place: SourcePlace): string {
+  const name = isAbsolute(place.source)
+    ? relative(process.cwd(), place.source)
+    : place.source.replace(/^cell-/, "cell ");
+  return cyan(`${name}, line ${place.line}`);
+}
+
+function nameAndMessage(thrown: unknown): { ename: string; evalue: string } {
+  if (thrown instanceof Error)
+    return { ename: String(thrown.name), evalue: String(thrown.message) };
+  return { ename: "Thrown", evalue: inspect(thrown) };
+}
+
+/** Lines of code around a place, with a mark: `> 4 | await lab.query()` and a caret below it. */
+function codeFrame(
+  code: string,
+  place: { line: number; column: number },
+  length: number,
+): string[] {
+  const lines = code.split("\n");
+  const first = Math.max(1, place.line - 2);
+  const last = Math.min(lines.length, place.line + 2);
+  const width = String(last).length;
+  const frame: string[] = [];
+  for (let number = first; number <= last; number++) {
+    const text = (lines[number - 1] ?? "").replaceAll("\t", " ");
+    const gutter = String(number).padStart(width);
+    if (number !== place.line) {
+      frame.push(dim(`  ${gutter} | ${text}`));
+      continue;
+    }
+    const room = Math.max(1, text.length - place.column + 1);
+    const carets = "^".repeat(Math.min(length, room));
+    frame.push(`${bold(red(">"))} ${gutter} | ${text}`);
+    frame.push(`  ${" ".repeat(width)} | ${" ".repeat(place.column - 1)}${bold(red(carets))}`);
+  }
+  return frame;
+}
+
+/** A frame of a stack: a place in the analyst's code, or a call elsewhere. */
+interface StackFrame {
+  readonly call: string;
+  readonly place: SourcePlace | undefined;
+}
+
+const framePattern =
+  /^\s+at (?:(?:async )?(.*?) \()?(?:async )?(?:file:\/\/)?(.+?):(\d+):(\d+)\)?$/;
+const library = join(dirname(fileURLToPath(import.meta.url)), "..", sep);
+const mostLibraryFrames = 5;
+
+/**
+ * The frames of an error down to the cell's own code, then the awaits that it passed. What Node and probelab
+ * called is left out.
+ */
+function stackPlaces(error: unknown, scripts: CellScripts): StackFrame[] {
+  const stack = error instanceof Error && typeof error.stack === "string" ? error.stack : "";
+  const frames = stack.split("\n").flatMap((line): StackFrame[] => {
+    const [, call = "", file = "", row = "", column = ""] = framePattern.exec(line) ?? [];
+    const isOurs = file.startsWith(library) || /\/node_modules\/probelab\/dist\//.test(file);
+    if (file === "" || file.startsWith("node:") || isOurs) return [];
+    return [
+      { call: call || `${file}:${row}`, place: scripts.find(file, Number(row), Number(column)) },
+    ];
+  });
+  const own = frames.slice(0, frames.findLastIndex(({ place }) => place) + 1);
+  for (const text of awaitedPlaces(error)) {
+    const [, source = "", line = "", column = ""] = /^(.*):(\d+):(\d+)$/.exec(text) ?? [];
+    const place = { source, line: Number(line), column: Number(column) };
+    const isKnown = own.some(
+      (frame) => frame.place?.source === source && frame.place.line === place.line,
+    );
+    if (!isKnown) own.push({ call: "await", place });
+  }
+  const firstOwn = own.findIndex((frame) => frame.place);
+  return own.filter((frame, index) => frame.place ?? index < Math.min(firstOwn, mostLibraryFrames));
+}
+
+/** TypeScript's objection to a line of a cell or of a file that it imports; line and column count from 1. */
+export interface TypeFault {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+  readonly code: number;
+  /** The remedy, if TypeScript gives none. */
+  readonly hint: string | undefined;
+  readonly text: string;
+  /** The reasons, from the outside in. */
+  readonly details: readonly string[];
+}
+
+/** Options of questions and of charts by the names that other libraries have for them. */
+const QUESTION_OPTIONS: Readonly<Record<string, string>> = {
+  by: "groupBy|groupby|group_by|group|dimensions|breakdown",
+  every: "interval|granularity|bucket|freq|resolution",
+  where: "filter|filters",
+  top: "limit",
+  range: "period|timeRange|since|between",
+};
+const CHART_OPTIONS: Readonly<Record<string, string>> = {
+  color: "colour|hue|groupBy|by|series",
+  y: "value|values",
+};
+const CHART = "(?:Line|Area|Bar|Dot|Heatmap|Histogram)";
+
+/**
+ * A pattern of TypeScript's words, one of the code that it points to, and what to write; `$1` is its group.
+ * `alone` says all: TypeScript's own words, which name the types of half the library, are left out.
+ */
+type Hint = readonly [words: RegExp, code: RegExp, hint: string, alone?: true];
+
+/** Columns by the words that people have for them. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  probe_cc: "country|countries|cc",
+  probe_asn: "network|asn|as|isp",
+  software_version: "version|versions|release",
+  software_name: "software|program|probe|app",
+  test_name: "test|tests|experiment",
+};
+const NO_COLUMN = (name: string): RegExp =>
+  new RegExp(
+    `^(?:Argument of t|T)ype '"(${name})"' is not assignable to .*'(?:Names|GroupBy<|.*Dimension)`,
+  );
+
+/** Errors that TypeScript words badly. */
+const HINTS: readonly Hint[] = [
+  [
+    /^(?:Property '.*' does not exist on type|Argument of type|Type) 'Promise</,
+    /(?:)/,
+    "Did you forget await? This is a Promise, not yet its value.",
+  ],
+  [
+    /^Type 'string' is not assignable to type 'TimeRange'/,
+    /^(?:range\s*:\s*)?("[^"]*"|'[^']*'|[\w.]+)/,
+    "Write range: last($1), or range: between(start, end).",
+  ],
+  [
+    /^(?:Argument of t|T)ype '"(.*)"' is not assignable to (?:parameter of type 'ColumnName|type '.*[XY]Options)</,
+    /(?:)/,
+    "There is no column $1: result.columnNames() lists them.",
+  ],
+  ...Object.entries(COLUMNS).map(([column, words]): Hint => [
+    NO_COLUMN(words),
+    /(?:)/,
+    `There is no column $1: write ${column}. All columns: await lab.columns().`,
+    true,
+  ]),
+  [
+    NO_COLUMN(".*"),
+    /(?:)/,
+    `There is no column $1. The columns are ${Object.keys(COLUMNS).join(", ")} and others: await lab.columns().`,
+    true,
+  ],
+  [
+    /Property 'range' is missing in type/,
+    /(?:)/,
+    'The range is missing: write { range: last("3 months", { now: lab.now }), … }.',
+    true,
+  ],
+  [
+    /^Expected 2 arguments, but got 1/,
+    /^query\b/,
+    'The range is missing: write lab.query("SELECT … WHERE {range}", { range: last("3 months", { now: lab.now }) }).',
+    true,
+  ],
+  ...GUESSES.map(([guesses, name]): Hint => [
+    new RegExp(`^Property '(${guesses.replaceAll(" ", "|")})' does not exist on type '\\{ line<`),
+    /(?:)/,
+    `Write chart.${name}: there is no chart.$1.`,
+    true,
+  ]),
+  [
+    /^Property '(?:head|slice|take|limit|first)' does not exist on type '(?:Grouped|Result)</,
+    /^\w+\((\d+)/,
+    "Write table(result, { limit: $1 }), or result.rows().slice(0, $1).",
+    true,
+  ],
+  [
+    /is not assignable to parameter of type 'Finding'/,
+    /(?:)/,
+    "Pass what explain, compare, changePoints, anomalies, lab.release or lab.funnel answered.",
+    true,
+  ],
+  ...renamed(QUESTION_OPTIONS, `(?!${CHART})\\w*Options`),
+  ...renamed(CHART_OPTIONS, `${CHART}Options`),
+];
+
+function renamed(options: Readonly<Record<string, string>>, type: string): Hint[] {
+  return Object.entries(options).map(([name, others]) => [
+    new RegExp(`'(${others})' does not exist in type '${type}\\b`),
+    /(?:)/,
+    `Write ${name}: there is no option $1.`,
+  ]);
+}
+
+/**
+ * A diagnostic as a fault.
+ *
+ * @param text of the source
+ * @param above lines above it in the text that TypeScript read
+ */
+export function typeFault(
+  { range, code, message, relatedInformation = [] }: Diagnostic,
+  source: string,
+  text: string,
+  above: number,
+): TypeFault {
+  // Types of earlier cells are told by their names alone, files beside the notebook by their own paths.
+  const [head = "", ...details] = message
+    .replace(/import\("[^"]*"\)\./g, "")
+    .replace(/[^\s'"]*probelab-cells-[^\\/'"]*/g, "")
+    .split(/\n */);
+  const lines = text.split("\n");
+  const opened = relatedInformation.find((each) => NOT_CLOSED.test(each.message));
+  const { start, end } = opened?.location.range ?? range;
+  const line = Math.min(start.line - above, lines.length - 1);
+  const written = lines.slice(line).join("\n").slice(start.character);
+  const isForgotten = relatedInformation.some((each) => FORGOTTEN_AWAIT.test(each.message));
+  const [hint, alone] = opened
+    ? [`This ${written[0]} is never closed.`]
+    : hintFor([head, ...details].join("\n"), written, isForgotten);
+  return {
+    source,
+    line: line + 1,
+    column: start.character + 1,
+    length: Math.max(1, end.line === start.line ? end.character - start.character : 1),
+    code,
+    ...(alone && hint !== undefined
+      ? { hint: undefined, text: hint, details: [] }
+      : { hint, text: head, details }),
+  };
+}
+
+/** TypeScript's "The parser expected to find a '}' to match the '{' token here." */
+const NOT_CLOSED = /^The parser expected to find/;
+
+/** TypeScript's own "Did you forget to use 'await'?" */
+const FORGOTTEN_AWAIT = /forget to use 'await'/;
+
+/** What to write instead, and whether that says all. */
+function hintFor(
+  text: string,
+  code: string,
+  isForgotten: boolean,
+): readonly [string, true] | readonly [string | undefined] {
+  for (const [words, pattern, hint, alone] of HINTS) {
+    const said = words.exec(text);
+    const written = pattern.exec(code);
+    const group = written?.[1] ?? said?.[1] ?? "";
+    if (!said || !written) continue;
+    const full = hint.replaceAll("$1", () => group);
+    return alone ? [full, true] : [full];
+  }
+  return [isForgotten ? "Did you forget await?" : undefined];
+}

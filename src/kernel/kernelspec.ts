@@ -1,0 +1,54 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { ProbelabError } from "../base/error.js";
+import { kernelDisplayName, kernelName, ownPackage, processEnvironment } from "./own-package.js";
+
+/** The kernel's picture in Jupyter's launcher: a count that drops. */
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img"><title>probelab</title><rect width="64" height="64" rx="12" fill="#0a5cad"/><path d="M10 22h10l8 6 8 2 8 14h10" fill="none" stroke="#fff" stroke-width="5" stroke-linejoin="round" stroke-linecap="round"/><circle cx="36" cy="30" r="6" fill="#ffb000" stroke="#0a5cad" stroke-width="2"/></svg>
+`;
+
+/**
+ * Writes the kernel where Jupyter looks for kernels. It needs no Python.
+ *
+ * @param prefix installs into its `share/jupyter`; default: for the user
+ * @returns the folder written
+ * @throws ProbelabError where it can't be written
+ */
+export async function installKernel(
+  environment: NodeJS.ProcessEnv = process.env,
+  prefix?: string,
+): Promise<string> {
+  const data = prefix === undefined ? userData(environment) : join(prefix, "share", "jupyter");
+  const folder = join(data, "kernels", kernelName);
+  const launch = join(ownPackage().root, "dist", "kernel", "kernel-launch.js");
+  const spec = {
+    argv: [process.execPath, launch, "{connection_file}"],
+    display_name: kernelDisplayName,
+    language: "typescript",
+    interrupt_mode: "signal",
+    env: processEnvironment,
+    metadata: { debugger: true },
+  };
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "kernel.json"), `${JSON.stringify(spec, null, 2)}\n`);
+    await writeFile(join(folder, "logo-svg.svg"), logo);
+  } catch (error) {
+    throw new ProbelabError(
+      `Can't write the kernel to ${folder}: ${(error as Error).message}. Name a folder that you may write to with --prefix.`,
+      { cause: error },
+    );
+  }
+  return folder;
+}
+
+/** Jupyter's data folder of the user. Source: https://docs.jupyter.org/en/latest/use/jupyter-directories.html */
+function userData(environment: NodeJS.ProcessEnv): string {
+  const home = environment["HOME"] ?? homedir();
+  const given = environment["JUPYTER_DATA_DIR"];
+  if (given) return given;
+  if (process.platform === "darwin") return join(home, "Library", "Jupyter");
+  if (process.platform === "win32") return join(environment["APPDATA"] ?? home, "jupyter");
+  return join(environment["XDG_DATA_HOME"] ?? join(home, ".local", "share"), "jupyter");
+}

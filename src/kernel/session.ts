@@ -1,0 +1,304 @@
+import { setTimeout } from "node:timers/promises";
+import { runInThisContext } from "node:vm";
+import { ProbelabError } from "../base/error.js";
+import { keepSecretsOf } from "../base/redact.js";
+import { collectAfter } from "../base/collect-after.js";
+import { withSignal } from "../base/current-signal.js";
+import { withProgress } from "../base/query-progress.js";
+import {
+  CellCompiler,
+  type CellObjection,
+  type CompiledCell,
+  type Completions,
+  type NamedCode,
+} from "./check.js";
+import { cellError, CellScripts, typeError } from "./faults.js";
+import { CellImports } from "./imports.js";
+import { asCell, installRuntime, RunningCell, runningCell, type CellBody } from "./run.js";
+import { mimeBundles } from "./mime-bundle.js";
+import {
+  captureStream,
+  progressLine,
+  StreamBatch,
+  withSink,
+  type CellError,
+  type CellOutcome,
+  type OutputSink,
+} from "./outputs.js";
+import { isHeadless } from "./own-package.js";
+import { callInterruptListeners, setSynchronous } from "./watch-thread.js";
+
+/** Memory that a cell's compilation counts as: V8 collects after some ten cells, not at 300 MB. */
+const bytesOfCell = 8_000_000;
+
+/** The global in which `connect()` leaves the column types: the text of a declaration file, or its promise. */
+const columnTypes = Symbol.for("probelab.columnTypes");
+
+/** Time that a cell waits for column types; later ones count for the next cell. */
+const learningTime = 2000;
+
+/** The type errors of a cell, found before anything ran. `cell` counts the code cells from 1. */
+export interface Objection {
+  readonly cell: number;
+  readonly error: CellError;
+  /** TypeScript's messages with their lines, which count from 1. */
+  readonly faults: readonly { readonly line: number; readonly text: string }[];
+}
+
+/** An error that no cell waited for. `cell` is the name of the one that started it, if known. */
+export interface BackgroundError {
+  readonly error: CellError;
+  readonly cell: string | undefined;
+}
+
+/** The cells of one notebook, run one after the other in this process, in its working directory. */
+export class CellSession {
+  readonly #scripts = new CellScripts();
+  readonly #imports = new CellImports(process.cwd(), this.#scripts);
+  readonly #compiler = new CellCompiler(process.cwd(), this.#scripts);
+  /** The variables that cells share. */
+  readonly #exports: Record<string, unknown> = {};
+  #cell: RunningCell | undefined;
+  /** Cells that have ended: what they started may run on, and then holds them. */
+  readonly #left = new Set<WeakRef<RunningCell>>();
+  #streams: StreamBatch | undefined;
+  #columnTypes: unknown;
+  /** Rejected Promises and errors that no cell waits for. */
+  readonly #background = new Map<object, BackgroundError>();
+
+  /** @param onBackgroundError called for an error that no cell waits for; it no longer ends the process */
+  constructor(onBackgroundError?: () => void) {
+    this.#compiler.start();
+    // A cell may print a password that it never connected with.
+    keepSecretsOf(process.env);
+    // There may be more than V8's ten calls between a cell's line and the throw in a library.
+    Error.stackTraceLimit = 50;
+    installRuntime({
+      run: (body) => this.#begin(body),
+      import: (specifier, require) => this.#imports.importModule(specifier, require),
+      last: (value) => {
+        const cell = runningCell();
+        if (cell) cell.value = value;
+      },
+    });
+    captureStream("stdout");
+    captureStream("stderr");
+    const note = (of: object, reason: unknown, why: string) => {
+      const cell = runningCell();
+      if (cell?.interrupted === true) return; // An interrupt ended it.
+      const { traceback, ...named } = cellError(reason, this.#scripts);
+      const error = { ...named, traceback: traceback.toSpliced(1, 0, why) };
+      this.#background.set(of, { error, cell: cell?.name });
+      onBackgroundError?.();
+    };
+    process.on("unhandledRejection", (reason, promise) =>
+      note(promise, reason, "Nothing waited for it: an await may be missing."),
+    );
+    process.on("rejectionHandled", (promise) => this.#background.delete(promise));
+    process.on("uncaughtException", (error) =>
+      note({}, error, "It was thrown in the background, where nothing could catch it."),
+    );
+  }
+
+  /** The errors in the background since the last call, without rejections that were handled meanwhile. */
+  takeBackgroundErrors(): readonly BackgroundError[] {
+    const errors = [...this.#background.values()];
+    this.#background.clear();
+    return errors;
+  }
+
+  /**
+   * Runs a cell to its end. Its outputs, the value of its last expression and its error go to `sink`.
+   *
+   * @param name of the cell in tracebacks, such as `cell-3`; without spaces
+   */
+  async run(code: string, name: string, sink: OutputSink): Promise<CellOutcome> {
+    const cell = new RunningCell(name);
+    this.#cell = cell;
+    const streams = (this.#streams = new StreamBatch(sink));
+    const progress = progressLine(streams.put, isHeadless());
+    const inCell = <T>(fn: () => T) =>
+      withSink(streams.put, () =>
+        withProgress(progress, () => withSignal(cell.signal, () => asCell(cell, fn))),
+      );
+    try {
+      const error = await inCell(() => this.#runCell({ code, name }, cell, streams.put)).catch(
+        (failure: unknown) => cellError(failure, this.#scripts),
+      );
+      if (!error) return { status: "ok" };
+      streams.put({ type: "error", error });
+      return { status: "error", error };
+    } finally {
+      streams.flush();
+      this.#cell = undefined;
+      for (const left of this.#left) if (!left.deref()) this.#left.delete(left);
+      this.#left.add(new WeakRef(cell));
+      collectAfter(bytesOfCell);
+    }
+  }
+
+  /** TypeScript's objections to `cells`, each as if those before it had run; nothing is run. */
+  async check(cells: readonly NamedCode[]): Promise<Objection[]> {
+    const found = await this.#compiler.check(cells);
+    return found.map(({ index, objection }) => ({
+      cell: index + 1,
+      error: this.#refusal(objection),
+      faults:
+        objection instanceof ProbelabError
+          ? [{ line: 1, text: objection.message }]
+          : objection.map(({ line, text }) => ({ line, text })),
+    }));
+  }
+
+  /**
+   * Ends the running cell with an error, and with it its queries and awaits. Without a running cell it ends what
+   * cells before left running.
+   */
+  interrupt(): void {
+    if (this.#cell) this.#cell.interrupt();
+    else this.endLeft();
+  }
+
+  /** Ends what cells before left running. */
+  endLeft(): void {
+    for (const cell of this.#left) cell.deref()?.interrupt();
+    this.#left.clear();
+  }
+
+  /** Sends what the last cell printed after its end. */
+  flush(): void {
+    this.#streams?.flush();
+  }
+
+  /** The variables of the cells, without those that hold functions. */
+  variables(): ReadonlyMap<string, unknown> {
+    const entries = this.#compiler.variables().map((name) => [name, this.#exports[name]] as const);
+    return new Map(entries.filter(([, value]) => typeof value !== "function"));
+  }
+
+  /** Signature and documentation at a position of a cell, in Markdown. */
+  inspect(code: string, position: number): Promise<string | undefined> {
+    if (!this.#cell) this.#takeColumnTypes();
+    return this.#compiler.inspect(code, position);
+  }
+
+  completions(code: string, position: number): Promise<Completions> {
+    if (!this.#cell) this.#takeColumnTypes();
+    return this.#compiler.completions(code, position);
+  }
+
+  async #runCell(
+    code: NamedCode,
+    cell: RunningCell,
+    sink: OutputSink,
+  ): Promise<CellError | undefined> {
+    await cell.guard(this.#columnsLearned());
+    this.#takeColumnTypes();
+    const compiled = await this.#prepared(code, cell);
+    if (compiled.faults.length > 0) return this.#refusal(compiled.faults);
+    let thrown: { error: unknown } | undefined;
+    try {
+      await cell.guard(this.#imports.preload(compiled.imports));
+      this.#runScript(compiled.script, cell);
+      await cell.ended;
+      if (cell.value != null) {
+        const shown = await cell.guard(mimeBundles(cell.value, sink));
+        cell.value = undefined; // What the cell started, a connection, may hold the cell for long.
+        const bundles = [...(shown as Awaited<ReturnType<typeof mimeBundles>>)];
+        const result = bundles.pop()!;
+        for (const bundle of bundles) sink({ type: "display", bundle });
+        sink({ type: "result", bundle: result });
+      }
+    } catch (error) {
+      thrown = { error };
+    }
+    this.#takeColumnTypes();
+    const set = new Set([...this.#keep(cell.names, false), ...this.#keep(cell.imported, true)]);
+    this.#compiler.commit((name) => set.has(name));
+    return thrown && cellError(thrown.error, this.#scripts);
+  }
+
+  /** The cell, compiled. An interrupt ends the wait, and what TypeScript works on. */
+  async #prepared(code: NamedCode, cell: RunningCell): Promise<CompiledCell> {
+    const end = () => this.#compiler.stop();
+    cell.signal.addEventListener("abort", end);
+    try {
+      return (await cell.guard(this.#compiler.prepare(code))) as CompiledCell;
+    } finally {
+      cell.signal.removeEventListener("abort", end);
+    }
+  }
+
+  /** Gives later cells the names that have a value. @param areLive their values may change @returns the names */
+  #keep(names: object, areLive: boolean): ReadonlySet<string> {
+    const set = new Set<string>();
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(names))) {
+      try {
+        const value: unknown = property.get?.call(names);
+        // What is never given another value doesn't hold its cell.
+        const isKept = areLive || property.set !== undefined;
+        const kept = isKept
+          ? property
+          : { value, writable: true, enumerable: true, configurable: true };
+        Object.defineProperty(this.#exports, name, kept);
+        set.add(name);
+      } catch {
+        // The cell ended before it got one.
+      }
+    }
+    return set;
+  }
+
+  /** Runs the part of a cell before its first await; V8 itself ends it on SIGINT. */
+  #runScript(script: string, cell: RunningCell): void {
+    setSynchronous(true);
+    callInterruptListeners(); // One may have come while the cell was compiled.
+    try {
+      if (cell.interrupted) throw cell.signal.reason;
+      runInThisContext(script, { breakOnSigint: true, filename: cell.name });
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code !== "ERR_SCRIPT_EXECUTION_INTERRUPTED")
+        throw error;
+      cell.interrupt();
+      // Interrupted just before its first await, it goes on to its end.
+      if (!cell.ended) throw cell.signal.reason;
+    } finally {
+      setSynchronous(false);
+    }
+  }
+
+  /** Takes a cell's code, called by its script, and runs it to its first await. */
+  #begin(body: CellBody): void {
+    const cell = this.#cell;
+    if (!cell) throw new Error("A cell's code ran outside of its session.");
+    const given = (names: object, areImported = false) => {
+      if (areImported) cell.imported = names;
+      else cell.names = names;
+    };
+    const code = body(this.#exports, this.#imports.require, given);
+    cell.ended = cell.finish(code);
+    cell.ended.catch(() => undefined); // Awaited when the script has returned.
+    setSynchronous(false);
+  }
+
+  async #columnsLearned(): Promise<void> {
+    const learning: unknown = Reflect.get(globalThis, columnTypes);
+    if (!(learning instanceof Promise)) return;
+    const late = setTimeout(learningTime, undefined, { ref: false });
+    await Promise.race([learning, late]).catch(() => undefined);
+  }
+
+  /** Gives the cells after it the column types that a cell learned. */
+  #takeColumnTypes(): void {
+    const types: unknown = Reflect.get(globalThis, columnTypes);
+    if (types === this.#columnTypes || typeof types !== "string") return;
+    this.#columnTypes = types;
+    this.#compiler.setColumnTypes(types);
+  }
+
+  #refusal(objection: CellObjection): CellError {
+    return objection instanceof ProbelabError
+      ? cellError(objection, this.#scripts)
+      : typeError(objection, this.#scripts);
+  }
+}

@@ -1,0 +1,351 @@
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
+import { counted, grouped, lowered } from "../base/text.js";
+import { greatest, smallest } from "../base/statistics.js";
+import {
+  endText,
+  findAnomalies,
+  recoveryOf,
+  type AnomaliesFinding,
+  type Found,
+} from "../change/anomalies.js";
+import { weekBefore } from "../change/compare.js";
+import { explain, type Explanation } from "../change/explain.js";
+import { tell, type Finding } from "../change/finding.js";
+import { readFlows } from "../change/flows.js";
+import type { FreshnessRow } from "./funnel.js";
+import { UNSURE, type Recovery } from "../change/forecast.js";
+import { elementText, percent } from "../change/words.js";
+import type { Measurements } from "../sources/measurements/measurements.js";
+import type { Where } from "../query/where.js";
+import type { Result } from "../result/result.js";
+import { between, checkRange, formatRange, last, type TimeRange } from "../time/time-range.js";
+import { HOUR, WEEK } from "../time/span.js";
+import { formatInstant } from "../time/time-zone.js";
+
+/** Options of `lab.anomalies`. */
+export interface LabAnomaliesOptions {
+  /** The time in question, up to the present: `last("7 days", { now: lab.now })`. The eight weeks before it are learned from. */
+  readonly range: TimeRange;
+  /** Filter of the measurements. */
+  readonly where?: Where;
+  readonly signal?: AbortSignal;
+}
+
+/** The answer of `lab.anomalies`: an alarm, and what else is known of it. */
+export interface AnomaliesVerdict extends AnomaliesFinding {
+  /**
+   * `dropping`: fewer come than expected, until the last whole hour; `silent`: no measurement, or no
+   * log line, comes any more; `recovered`: there was a drop, and the latest hours are back in their
+   * interval, of the whole and of each part that was named; `unsure`: there was a drop, and too
+   * few rows came since to judge that; `usual`; `unknown`: not even a complete stop of two hours would
+   * have shown.
+   */
+  readonly state: "dropping" | "silent" | "recovered" | "unsure" | "usual" | "unknown";
+  /** When the alarm that goes on, else the largest, began. */
+  readonly since: Date | null;
+  /** The values of dimensions that account for it; null without a drop, or if that can't be asked. */
+  readonly why: Explanation | null;
+  /** How late rows are stored, and who is silent. */
+  readonly freshness: Finding;
+}
+
+/** The state, and what is said first of it. */
+interface Verdict extends Pick<AnomaliesVerdict, "state" | "headline" | "evidence"> {
+  readonly texts?: readonly string[];
+}
+
+const ACTION = "judge whether the flow dropped";
+/** Whose largest values are looked at one by one; the others are one group. */
+const PARTS = [
+  { by: ["software_name"], top: 10, noun: "program", plural: "programs", falseAlarms: 0.25 },
+  { by: ["probe_cc"], top: 15, noun: "country", plural: "countries", falseAlarms: 0.25 },
+  {
+    by: ["software_name", "probe_cc"],
+    top: 4,
+    noun: "program in a country",
+    plural: "programs in a country",
+    falseAlarms: 0.1,
+  },
+] as const;
+/** False alarms of the whole in four weeks; with its parts some 1.1. */
+const FALSE_ALARMS = 0.5;
+/** Where less than this drop of two hours shows nothing, the flow is too thin to judge. */
+const BLIND = 0.95;
+
+interface AlarmRow {
+  readonly t: Date;
+  readonly until: Date;
+  readonly kind: string;
+  readonly observed: number;
+  readonly expected: number;
+  readonly software_name?: string | null;
+  readonly probe_cc?: string | null;
+}
+
+/** The alarms of the whole, or of each program; of the whole also whether it fell slowly. */
+interface Looked extends Omit<Found, "finding" | "end"> {
+  readonly found: AnomaliesFinding;
+  readonly alarms: readonly AlarmRow[];
+}
+
+/**
+ * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the measurements of
+ * each hour, of the whole, of each program, country, and program in a country, without the hours for which rows may still be stored
+ * (by the lag of the last day); what is behind the drop, against the same hours of the week before;
+ * and whether it is over, in the whole and in each part that is named.
+ */
+export async function flowAnomalies(
+  measurements: Measurements,
+  freshness: () => Promise<Finding>,
+  options: LabAnomaliesOptions,
+): Promise<AnomaliesVerdict> {
+  refuseUnknown(options, ["range", "where", "signal"], ACTION);
+  const range = checkRange((options as LabAnomaliesOptions | undefined)?.range, ACTION);
+  const { where = {}, signal } = options;
+  const fresh = await freshness();
+  const lines = (fresh.result as Result<FreshnessRow>).rows();
+  const measured = lines[0]?.program === null ? lines[0] : undefined;
+  // A present that lies before the range's end: the data of an embedded database ended.
+  const present = measured === undefined ? +range.end : +measured.newest + measured.age * 1000;
+  const end = new Date(Math.min(+range.end, Math.max(present, +range.start + 1)));
+  const { timeZone } = range;
+  const hourly = {
+    range: between(last("8 weeks", { now: range.start, timeZone }).start, end, { timeZone }),
+    every: "hour" as const,
+    ...(signal && { signal }),
+  };
+  const lag = Math.ceil((measured?.lag_q95 ?? 0) / 60);
+  const judging = {
+    since: range.start,
+    ...(lag > 0 && { lag: `${lag} minutes` }),
+  };
+  const counts = (asked: object) => measurements.counts({ ...hourly, ...asked });
+  const look = async (group: object, falseAlarms: number): Promise<Looked> => {
+    const asked = counts({ ...group, where });
+    const { finding: found, ...parts } = await findAnomalies(asked, { ...judging, falseAlarms });
+    return { ...parts, found, alarms: (found.result as Result<object>).rows() as AlarmRow[] };
+  };
+  const whole = await look({}, FALSE_ALARMS);
+  const parts: (Looked & Omit<(typeof PARTS)[number], "by" | "top">)[] = [];
+  for (const { by, top, ...part } of PARTS) {
+    const own = await optional(() => look({ by, top }, part.falseAlarms));
+    if (own !== null) parts.push({ ...own, ...part });
+  }
+  const looked = [whole, ...parts];
+  const judged = (whole.found.buckets as Result<{ t: Date; state: string }>)
+    .rows()
+    .filter(({ state }) => !["learning", "incomplete", "unknown"].includes(state));
+  const known = judged.length === 0 ? 0 : Number(judged.at(-1)!.t) + HOUR;
+  const isOn = ({ until }: AlarmRow) => Number(until) > known - HOUR;
+  // A program is named only where the whole shows no alarm.
+  const shownIn =
+    looked.find(({ alarms }) => alarms.some(isOn)) ??
+    looked.find(({ alarms }) => alarms.length > 0) ??
+    whole;
+  const shown = shownIn.alarms.find(isOn) ?? shownIn.alarms[0];
+  const namesOf = (row: AlarmRow) =>
+    (["software_name", "probe_cc"] as const).flatMap((by) => {
+      const value = row[by];
+      return value === undefined ? [] : [[by, value] as const];
+    });
+  const partOf = (row: AlarmRow): Where | undefined => {
+    const names = namesOf(row);
+    // No filter names the group of all others.
+    if (names.some(([, value]) => value === null || value === "other")) return undefined;
+    return { ...where, ...(Object.fromEntries(names) as Where) };
+  };
+  const ofName = (row: AlarmRow) => {
+    const names = namesOf(row);
+    return names.length === 0 ? "" : ` of ${elementText(Object.fromEntries(names))}`;
+  };
+  const partWhere = (shown && partOf(shown)) ?? where;
+
+  // Programs that are silent now say nothing of a range that ended long ago.
+  const silence = +range.end > present - HOUR ? silenceOf(lines) : undefined;
+  const isSilent = measured?.silent === true || shown?.kind === "silence";
+  const why =
+    shown === undefined || isSilent
+      ? null
+      : await optional(() => {
+          const after = between(shown.t, shown.until, { timeZone });
+          const asked = { before: weekBefore(after), after, where: partWhere };
+          return explain(measurements, { ...asked, ...(signal && { signal }) });
+        });
+  const head = await verdictOf();
+  const others = shown === undefined ? looked : [shownIn, whole];
+  const texts = [
+    ...(head.texts ?? []),
+    ...(why?.found ? [`${why.headline}. ${why.evidence}`, ...why.details] : []),
+    whole.slow !== null && `But ${lowered(whole.slow.text)}`,
+    ...(head.state === "usual"
+      ? [judgedText()]
+      : others.flatMap(({ found: { headline, evidence, details } }) =>
+          evidence === head.evidence ? details : [`${headline}. ${evidence}`, ...details],
+        )),
+    whole.newest,
+    `${fresh.headline}. ${fresh.evidence}`,
+    ...fresh.details,
+  ];
+  // What the first parts say already isn't said again.
+  const first = [head.headline, head.evidence].map((text) => text.replace(/\.$/, ""));
+  const details = [...new Set(texts)].filter(
+    (text) => !text || !first.some((one) => one !== "" && text.includes(one)),
+  );
+  return {
+    ...shownIn.found,
+    ...tell(head.headline, head.evidence, details),
+    state: head.state,
+    why,
+    freshness: fresh,
+    found: !["usual", "unknown"].includes(head.state),
+    since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
+  };
+
+  async function verdictOf(): Promise<Verdict> {
+    const newest = measured && `The newest is of ${timeText(measured.newest)}`;
+    if (isSilent) {
+      return { state: "silent", headline: "No measurement comes any more", evidence: newest ?? "" };
+    }
+    if (shown !== undefined && isOn(shown)) {
+      const lost = percent(1 - shown.observed / shown.expected);
+      const headline = `Measurements${ofName(shown)} are down by ${lost} until now`;
+      return { state: "dropping", headline, evidence: cameText(shown) };
+    }
+    if (silence !== undefined) {
+      return { state: "silent", headline: "No log line comes any more", evidence: silence };
+    }
+    if (shown !== undefined) return afterDrop(shown);
+    const { least } = whole.found;
+    if (judged.length === 0 || least === null || least > BLIND) {
+      const { headline, evidence } = whole.found;
+      const few = `So few come that nothing but a complete stop of two hours would show`;
+      const why = headline.startsWith("Can't") ? evidence : least === null ? "" : few;
+      return {
+        state: "unknown",
+        headline: "Can't tell whether measurements dropped",
+        evidence: why,
+      };
+    }
+    const dropText = (least: number) =>
+      percent(least) === "100 %" ? "a complete stop" : `a drop of ${percent(least)}`;
+    const seen = new Map<string, string[]>();
+    for (const { noun, found } of parts) {
+      if (found.least === null) continue;
+      const drop = dropText(found.least);
+      seen.set(drop, [...(seen.get(drop) ?? []), noun]);
+    }
+    const unseen = parts.flatMap(({ noun, plural, leasts }) => {
+      const blind = leasts.filter((each) => !(each <= 1)).length;
+      if (blind === 0) return [];
+      if (blind === leasts.length) return `Not even a stop of two hours would show of any ${noun}`;
+      return `Not even a stop of two hours would show of ${blind} of ${leasts.length} ${plural}`;
+    });
+    const smaller = [...seen].map(
+      ([drop, nouns]) => `, or ${drop} of a usual ${nouns.join(" or ")}`,
+    );
+    const evidence = `Over two hours ${dropText(least)} would have shown${smaller.join("")}`;
+    return { state: "usual", headline: "No sudden drop of measurements", evidence, texts: unseen };
+  }
+
+  /** "1,200 came instead of about 2,300 since 2026-05-01 12:00 UTC". */
+  function cameText({ t, observed, expected }: AlarmRow): string {
+    const [came, due] = [observed, expected].map((n) => grouped(Math.round(n)));
+    return `${came} came instead of about ${due} since ${timeText(t)}`;
+  }
+
+  function timeText(time: Date): string {
+    return `${formatInstant(new Date(Math.floor(+time / 60_000) * 60_000), timeZone)} ${timeZone}`;
+  }
+
+  function judgedText(): string {
+    const asked = judged.filter(({ t }) => +t >= +range.start);
+    if (asked.length === 0) return whole.found.sentence;
+    const hours = formatRange(between(asked[0]!.t, new Date(known), { timeZone }));
+    const rate = parts.reduce((sum, part) => sum + part.falseAlarms, FALSE_ALARMS);
+    const accepted = counted(Number(rate.toPrecision(2)), "false alarm");
+    return `${counted(asked.length, "hour")} were judged, ${hours}, with about ${accepted} accepted in 4 weeks.`;
+  }
+
+  /** Judges whether each alarmed series and each named part are back. */
+  async function afterDrop(largest: AlarmRow): Promise<Verdict> {
+    const all = looked.flatMap(({ alarms }) => alarms);
+    /** The time of an alarm and of those within a week of it: one weeks away has its own past. */
+    const timeOf = ({ t, until }: AlarmRow) => {
+      const near = all.filter((row) => +row.t <= +until + WEEK && +row.until >= +t - WEEK);
+      const from = smallest(near.map((row) => Number(row.t)));
+      return { from, to: greatest(near.map((row) => Number(row.until))) };
+    };
+    const drop = timeOf(largest);
+    const asked = new Map<
+      string,
+      { where: Where | undefined; isNamed: boolean; drop: typeof drop }
+    >();
+    for (const row of all) {
+      // The largest alarm of a series comes first.
+      if (asked.has(`measurements${ofName(row)}`)) continue;
+      const isNamed = ofName(row) === ofName(largest);
+      const where = partOf(row);
+      asked.set(`measurements${ofName(row)}`, { where, isNamed, drop: timeOf(row) });
+    }
+    for (const { text, where, change } of why?.found ? why.causes : []) {
+      if (change >= 0 || Object.keys(where).length === 0) continue;
+      // Users go from version to version: what one held before doesn't say what it should hold.
+      const { software_version: version, ...rest } = where;
+      if (version !== undefined && Object.keys(rest).length === 0) continue;
+      asked.set(text, { where: { ...partWhere, ...(rest as Where) }, isNamed: true, drop });
+    }
+    // As many weeks before a drop as lie since it, and eight more, show what such a time holds.
+    const earliest = smallest([...asked.values()].map(({ drop }) => drop.from));
+    const weeks = Math.ceil((known - earliest) / WEEK) + 8;
+    const { start } = last(`${weeks} weeks`, { now: new Date(earliest), timeZone });
+    const past = between(start, end, { timeZone });
+    const judgements: (Recovery & { readonly label: string; readonly isNamed: boolean })[] = [];
+    // One after the other: each reads months, and at an incident the server has enough to do.
+    for (const [label, { where: own, isNamed, drop }] of asked) {
+      const ask = () => readFlows(counts({ where: own, range: past }), undefined, ACTION);
+      const flows = own && (await optional(ask));
+      if (!flows?.series[0]) {
+        judgements.push({ label, isNamed, ...UNSURE });
+        continue;
+      }
+      const place = (at: number) => flows.buckets.filter(({ start }) => +start < at).length;
+      const values = flows.series[0].values.slice(0, place(known));
+      const places = { from: place(drop.from), to: place(drop.to) };
+      judgements.push({ label, isNamed, ...recoveryOf(flows, values, places) });
+    }
+    const named = judgements.filter(({ isNamed }) => isNamed);
+    // A program whose alarm isn't the one shown may have too few rows to judge its end.
+    const deciding =
+      judgements.find(({ state }) => state === "below") ??
+      named.find(({ state }) => state === "unsure") ??
+      named[0]!;
+    const state = ({ below: "dropping", unsure: "unsure", recovered: "recovered" } as const)[
+      deciding.state
+    ];
+    const when = ` of ${formatRange(between(largest.t, largest.until, { timeZone }))}`;
+    const parts = state === "recovered" && named.length > 1 && "So is each part named below";
+    const [headline, evidence] = endText(deciding.label, deciding, "hour", when);
+    return { state, headline: headline!, evidence: evidence ?? "", texts: parts ? [parts] : [] };
+  }
+}
+
+/** A sentence where all programs that log often enough to be judged have fallen silent. */
+function silenceOf(lines: readonly FreshnessRow[]): string | undefined {
+  const judged = lines.filter(({ program, silent }) => program !== null && silent !== null);
+  if (judged.length === 0 || !judged.every(({ silent }) => silent)) return undefined;
+  const minutes = (seconds: number) => counted(Math.round(seconds / 60), "minute");
+  const age = minutes(smallest(judged.map((line) => line.age)));
+  const longest = minutes(greatest(judged.map((line) => line.longest_silence)));
+  return `${counted(judged.length, "program")} silent for ${age}, at most ${longest} before.`;
+}
+
+/** Null where the columns, the rights or the memory for it are missing: the rest is still worth knowing. */
+async function optional<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ProbelabError && error.code !== "ABORTED") return null;
+    throw error;
+  }
+}
