@@ -156,10 +156,11 @@ export function panelView(
   const { title, labelExpr, format, tickCount } = axis(shared ? common.y : view.y);
   const first = at % columns === 0;
   // A title is wider than a narrow panel: it begins with the first of the last row and may run on below the others.
-  const titled = first && at + columns >= count ? { titleAnchor: "start" } : { title: null };
+  const titled = columns > 1 ? { titleAnchor: "start" } : {};
+  const last = first && at + columns >= count;
   return {
     ...view,
-    x: { ...view.x, axis: { ...axis(view.x), ...titled } },
+    x: { ...view.x, axis: { ...axis(view.x), ...(last ? titled : { title: null }) } },
     y: {
       ...view.y,
       axis: {
