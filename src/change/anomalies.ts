@@ -295,6 +295,11 @@ function whyUnjudged(
     : `None of the ${grouped(buckets.length)} ${noun} from since on (number ${grouped(from + 1)}) is complete, stored and after those that are learned from.`;
 }
 
+/** Where a stop that is noticed at a bucket began: its first zero. */
+function beginOf(values: FlowSeries["values"], at: number): number {
+  return values[at] === 0 ? values.findLastIndex((value, i) => i < at && value !== 0) + 1 : at;
+}
+
 function alarmsOf(
   flows: Flows,
   { series, watched, first, after }: Judged,
@@ -307,7 +312,7 @@ function alarmsOf(
     if (!watched[at]!.alarmed) continue;
     const open = all.at(-1);
     if (open !== undefined && at - open.to < gap) open.to = at + 1;
-    else all.push({ from: at, to: at + 1 });
+    else all.push({ from: beginOf(values, at), to: at + 1 });
   }
   // What dropped earlier and has not come back isn't usual, though it is alarmed no more.
   const isLong = ({ from, to }: (typeof all)[number]) => to - from > 1;
@@ -473,7 +478,7 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
 /**
  * Says whether a drop is over, of `label`: "The drop goes on: measurements −47 % in the last 3 hours."
  *
- * @param when such as " of 2026-05-01 to 2026-05-02 UTC", where nothing before says it.
+ * @param when such as " noticed 2026-05-01 to 2026-05-02 UTC", where nothing before says it.
  */
 export function endText(
   label: string,

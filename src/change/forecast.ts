@@ -50,6 +50,8 @@ const BURST = 0.1;
  * in a row can be alarmed at a lower threshold, at the same rate of false alarms.
  */
 const ALONE = 0.8;
+/** So many times what an earlier stretch without a value should have held is a stop. */
+const LONGER = 2;
 /** Weeks from whose scores the threshold is learned, and the quantile from which scores are peaks. */
 const MEMORY = 16;
 const HIGH = 0.93;
@@ -134,13 +136,50 @@ export function watchFlow(
     return { usual: usual[at]! + level, next, spread: Math.sqrt(all), both };
   });
   const limits = thresholds(scores, season, rate / (4 * week), gap);
+  const stopped = stops(
+    values,
+    buckets.map(({ usual }) => value(usual)),
+    season,
+  );
   return buckets.map(({ usual, next, spread, both }, at) => ({
     usual: value(usual),
     next: value(next),
     limit: value(next - (limits[at]! + ALONE) * spread),
     least: leastDrop(value(next), spread * both, limits[at]!, floor),
-    alarmed: at >= learning(season) && (scores[at] ?? 0) > limits[at]!,
+    alarmed: at >= learning(season) && ((scores[at] ?? 0) > limits[at]! || stopped[at]!),
   }));
+}
+
+/**
+ * The buckets of a stop: the zeros up to them, of a week at most, should have held more than
+ * {@link LONGER} times what the zeros of the longest stretch before but one should have, and than a
+ * bucket with rows holds. Scores of one bucket and of two can't tell a stop where an hour without a
+ * run is usual.
+ */
+function stops(
+  values: readonly (number | null)[],
+  usual: readonly number[],
+  { week }: Season,
+): boolean[] {
+  const ended: { readonly at: number; readonly due: number }[] = [];
+  let [due, length] = [0, 0];
+  return values.map((value, at) => {
+    if (value !== 0) {
+      if (due > 0) ended.push({ at, due });
+      [due, length] = [0, 0];
+      return false;
+    }
+    due += usual[at]! - (++length > week ? usual[at - week]! : 0);
+    const since = at - WEEKS * week;
+    const held = values.slice(Math.max(0, since), at).filter((each) => each !== null && each > 0);
+    const one = median(held as number[]);
+    // The longest may have been an outage.
+    const [, before = 0] = ended
+      .filter((stretch) => stretch.at >= since)
+      .map((stretch) => stretch.due)
+      .sort((a, b) => b - a);
+    return due > LONGER * Math.max(one, before);
+  });
 }
 
 /** The usual value of each bucket by those before it: that of its time of day, and how its hour of the week differs. */

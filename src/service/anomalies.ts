@@ -323,7 +323,7 @@ export async function flowAnomalies(
     const state = ({ below: "dropping", unsure: "unsure", recovered: "recovered" } as const)[
       deciding.state
     ];
-    const when = ` of ${formatRange(between(largest.t, largest.until, { timeZone }))}`;
+    const when = ` noticed ${formatRange(between(largest.t, largest.until, { timeZone }))}`;
     const parts = state === "recovered" && named.length > 1 && "So is each part named below";
     const [headline, evidence] = endText(deciding.label, deciding, "hour", when);
     return { state, headline: headline!, evidence: evidence ?? "", texts: parts ? [parts] : [] };

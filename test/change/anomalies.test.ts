@@ -237,3 +237,40 @@ describe("anomalies", () => {
     ).rejects.toThrow(/Did you mean measurements\?/);
   });
 });
+
+describe("a stop of a country with four runs an hour, where an hour without a run is usual", () => {
+  const large = serviceCounts(WEEKS_8, 4);
+  /** Runs of 20 measurements, more by day than at night. */
+  const runs = (seed: number): number[] => {
+    const { poisson } = seeded(seed);
+    const perHour = (hour: number) => 4 * (1 - 0.6 * Math.cos((2 * Math.PI * hour) / 24));
+    return large.map((_, hour) => 20 * poisson(perHour(hour)));
+  };
+
+  it("is an alarm within ten hours, and begins with the first hour without a row", async () => {
+    for (let seed = 1; seed <= 6; seed++) {
+      const stop = 1_300 + 4 * seed;
+      const values = runs(seed);
+      const first = values.findLastIndex((n, at) => at < stop && n > 0) + 1;
+      const IT = values.map((n, at) => (at < stop ? n : 0));
+      const until = (end: number) =>
+        anomalies(hourlyResult({ US: large.slice(0, end), IT: IT.slice(0, end) }), since);
+      const { found, result } = await until(stop + 10);
+      expect(found).toBe(true);
+      const t = new Date(START + first * HOUR);
+      expect(result.rows()[0]).toMatchObject({ kind: "stop", probe_cc: "IT", t });
+    }
+  });
+
+  it("isn't seen where none is", async () => {
+    const found = await Promise.all(
+      Array.from({ length: 12 }, (_, seed) =>
+        anomalies(hourlyResult({ US: large, IT: runs(20 + seed) }), { since: "4 weeks" }),
+      ),
+    );
+    const stops = found.flatMap(({ result }) =>
+      result.rows().filter(({ kind }) => kind === "stop"),
+    );
+    expect(stops).toEqual([]);
+  });
+});

@@ -138,7 +138,7 @@ describe("lab.anomalies knows a drop that goes on from one that is over", () => 
   test.each(LOSS_NAMES)("%s is over within three hours of its end", async (loss) => {
     const found = await after("large", loss, "back", LENGTHS.back + 3);
     expect(found).toMatchObject({ state: "recovered", found: true });
-    expect(found.headline).toMatch(/^The drop of .* is over$/);
+    expect(found.headline).toMatch(/^The drop noticed .* is over$/);
     expect(found.sentence).toMatch(/measurements.* % in the last .* is usual/i);
   });
 

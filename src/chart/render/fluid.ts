@@ -143,12 +143,18 @@ function panelsOf({ usermeta }: VegaLiteSpec): Panels | undefined {
   return (usermeta as { panels?: Panels } | undefined)?.panels;
 }
 
+/** Pixels beside the views, in a narrow place and in another: a legend beside them is below them in a narrow one. */
+function besideViews({ width, columns, apart }: Panels, natural: number): [number, number] {
+  const beside = natural - (columns * width + (columns - 1) * apart) + OVERHANG;
+  return [Math.min(beside, BESIDE_NARROW), beside];
+}
+
 /** What the views have of the place: all but the gaps, and what is beside them in the file. */
-function shares({ width, columns, apart }: Panels, natural: number): VegaLiteSpec[] {
+function shares(panels: Panels, natural: number): VegaLiteSpec[] {
+  const { columns, apart } = panels;
   const gaps = (columns - 1) * apart;
-  const beside = natural - (columns * width + gaps) + OVERHANG;
-  // A legend beside them is below them in a narrow place.
-  const kept = `(${PLACE} < ${NARROW} ? ${Math.min(beside, BESIDE_NARROW)} : ${beside})`;
+  const [narrow, beside] = besideViews(panels, natural);
+  const kept = `(${PLACE} < ${NARROW} ? ${narrow} : ${beside})`;
   return [
     { name: ROW, expr: `floor(${PLACE} - ${kept})` },
     { name: PANEL, expr: `floor((${PLACE} - ${kept} - ${gaps}) / ${columns})` },
@@ -158,12 +164,13 @@ function shares({ width, columns, apart }: Panels, natural: number): VegaLiteSpe
 /** Views whose titles are cut to their width at each width of the place. */
 function fluidPanels(
   { concat }: VegaLiteSpec,
-  { width, columns, apart }: Panels,
+  panels: Panels,
   names: readonly string[],
   natural: number,
 ): VegaLiteSpec[] {
+  const [narrow, beside] = besideViews(panels, natural);
   const cut = STEPS.map((step) => {
-    const own = (step - natural + columns * (width + apart)) / columns;
+    const own = (step - (step < NARROW ? narrow : beside) + panels.apart) / panels.columns;
     return fitNames(names, (own - GAP) * OTHER_FONT, PANEL_TITLE, 700);
   });
   return (concat as VegaLiteSpec[]).map((view, at) => ({

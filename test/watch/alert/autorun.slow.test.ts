@@ -85,7 +85,7 @@ it.skipIf(!installed)(
     }
     await upTo(8);
     expect(await run()).toMatch(
-      /The drop of .* is over\. Measurements .* in the last \d+ hours against .* is usual\)/,
+      /The drop noticed .* is over\. Measurements .* in the last \d+ hours against .* is usual\)/,
     );
     expect(await manager.active()).toEqual([]);
   },
