@@ -180,13 +180,25 @@ function areFew(result: Result, name: string): boolean {
   return new Set(result.column(name).map(valueKey)).size <= MOST_CATEGORIES;
 }
 
-/** Kind of all values of a column; `text` where they are of several kinds. */
+/** The years that an axis takes: Vega looks for seconds for the ticks of 500,000 years. */
+const [FIRST_TIME, LAST_TIME] = [Date.parse("0001-01-01"), Date.parse("9999-12-31T23:59:59.999Z")];
+
+/**
+ * Kind of all values of a column; `text` where they are of several kinds.
+ *
+ * @throws ProbelabError for a time that isn't of the years 1 to 9999.
+ */
 function columnKind(result: Result, name: string): ColumnKind {
   const kinds = new Set<ColumnKind>();
   const column = result.table.getter(name);
   for (let row = 0; row < result.numRows() && kinds.size < 2; row++) {
     const value = column(row) as Value;
     if (value === null || value === undefined) continue;
+    if (value instanceof Date && (+value < FIRST_TIME || +value > LAST_TIME)) {
+      throw new ProbelabError(
+        `Can't draw ${JSON.stringify(name)}: it holds ${value.toISOString()}, and an axis takes the years 1 to 9999. Leave out the rows of broken clocks.`,
+      );
+    }
     const number = typeof value === "number" || typeof value === "bigint";
     kinds.add(value instanceof Date ? "time" : number ? "number" : "text");
   }

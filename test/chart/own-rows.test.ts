@@ -80,3 +80,16 @@ describe("an Arquero table of a Result's", () => {
     expect(subtitle(sums)).not.toContain("added up");
   });
 });
+
+test.each(["line", "area", "dot", "bar", "heatmap"] as const)(
+  "a time outside the years 1 to 9999 is refused by chart.%s, with the value",
+  (kind) => {
+    const far = [
+      { t: new Date(8e15), n: 1, g: "a" },
+      { t: new Date("2026-05-01"), n: 2, g: "a" },
+    ];
+    expect(() => chart[kind](far, { x: "t", y: kind === "heatmap" ? "g" : "n" })).toThrow(
+      /holds \+255479-.*years 1 to 9999.*broken clocks/,
+    );
+  },
+);
