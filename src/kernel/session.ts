@@ -7,7 +7,14 @@ import { withProgress } from "../base/query-progress.js";
 import { CellCompiler, type CompiledCell, type Completions, type NamedCode } from "./check.js";
 import { cellError, CellScripts, TypeFaults } from "./faults.js";
 import { CellImports } from "./imports.js";
-import { asCell, installRuntime, RunningCell, runningCell, type CellBody } from "./run.js";
+import {
+  asCell,
+  InterruptedError,
+  installRuntime,
+  RunningCell,
+  runningCell,
+  type CellBody,
+} from "./run.js";
 import { mimeBundles } from "./show.js";
 import {
   captureStream,
@@ -78,7 +85,8 @@ export class CellSession {
     captureStream("stderr");
     const note = (of: object, reason: unknown, why: string) => {
       const cell = runningCell();
-      if (cell?.interrupted === true) return; // An interrupt ended it.
+      // An interrupt ended it.
+      if (cell?.interrupted === true || reason instanceof InterruptedError) return;
       const { traceback, ...named } = cellError(reason, this.#scripts);
       const error = { ...named, traceback: traceback.toSpliced(1, 0, why) };
       this.#background.set(of, { error, cell: cell?.name });
