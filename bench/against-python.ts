@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Database } from "../src/database/database.js";
 import { EMBEDDED_DATABASE, readRecord } from "../src/database/embedded/directory.js";
-import { processEnvironment } from "../src/kernel/own-package.js";
+import { processEnvironment } from "../src/kernel/kernelspec.js";
 import * as cells from "./against-python/cells.js";
 import { costOf, memoryOf, type Cost } from "./against-python/processes.js";
 import { KernelClient } from "./support/kernel-client.js";

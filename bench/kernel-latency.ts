@@ -3,7 +3,7 @@
  * with its chart, a week's measurements of a million, which tslab's kernel can't show.
  */
 import { join } from "node:path";
-import { processEnvironment } from "../src/kernel/own-package.js";
+import { processEnvironment } from "../src/kernel/kernelspec.js";
 import { KernelClient } from "./support/kernel-client.js";
 import { report } from "./support/report.js";
 import { sampleDatabase } from "./support/sample-database.js";

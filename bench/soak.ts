@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readRecord } from "../src/database/embedded/directory.js";
 import { connect, type Lab } from "../src/lab/connect.js";
-import { processEnvironment } from "../src/kernel/own-package.js";
+import { processEnvironment } from "../src/kernel/kernelspec.js";
 import { count, countDistinct, quantile, share } from "../src/query/measure.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";

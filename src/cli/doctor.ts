@@ -11,7 +11,7 @@ import { findLimits, findSource, findTables } from "../database/settings.js";
 import { newestRow } from "../database/table-info.js";
 import type { TableRole } from "../database/tables.js";
 import { boundsSql } from "../database/time-column.js";
-import { kernelName } from "../kernel/own-package.js";
+import { kernelName } from "../kernel/kernelspec.js";
 import { forTerminal, line } from "./terminal.js";
 import { WEEK } from "../time/span.js";
 

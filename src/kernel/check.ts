@@ -1,9 +1,17 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { typeFault, type CellScripts, type TypeFault } from "./faults.js";
+import { typeFault, TypeFaults, type CellScripts, type TypeFault } from "./faults.js";
 import { declarationOf, isRelative, sourceOf } from "./imports.js";
-import { compileCell, parse, TooDeepError, type Name, type Parsed } from "./compile.js";
+import {
+  compileCell,
+  parse,
+  positionOf,
+  TooDeepError,
+  wordsIn,
+  type Name,
+  type Parsed,
+} from "./compile.js";
 import {
   LanguageServer,
   ServerEnded,
@@ -18,12 +26,14 @@ export interface NamedCode {
   readonly code: string;
 }
 
-/** Type errors of a cell, or the reason why it can't be compiled at all. */
-export type CellObjection = readonly TypeFault[] | ProbelabError;
+/** Why a cell isn't run: its type errors, or the reason why it can't be compiled at all. */
+interface CellObjection {
+  readonly index: number;
+  readonly objection: TypeFaults | ProbelabError;
+}
 
 /** A cell that is ready to run. */
 export interface CompiledCell {
-  readonly faults: readonly TypeFault[];
   /** A script that passes the cell's code to its session. */
   readonly script: string;
   /** What it imports from. */
@@ -99,7 +109,11 @@ export class CellCompiler {
     this.#server.stop(new Error("the cell was interrupted"));
   }
 
-  /** Compiles a cell without running it. @throws ProbelabError where TypeScript can't handle it */
+  /**
+   * Compiles a cell without running it.
+   *
+   * @throws TypeFaults for a cell that TypeScript objects to, ProbelabError where it can't handle it
+   */
   async prepare(cell: NamedCode): Promise<CompiledCell> {
     this.#prepared = undefined;
     const module = this.#moduleOf(cell, this.#modules + 1, this.#declarations);
@@ -109,7 +123,7 @@ export class CellCompiler {
     const faults = isAccepted ? [] : await this.#faultsOf(module);
     if (faults.length > 0) {
       this.#scripts.addSource(cell.name, cell.code);
-      return { faults, script: "", imports: [] };
+      throw new TypeFaults(faults);
     }
     const { js, maps } = attempt(cell, () =>
       compileCell(
@@ -120,7 +134,7 @@ export class CellCompiler {
     );
     this.#scripts.addCell(cell.name, cell.code, maps);
     this.#prepared = module;
-    return { faults, script: js, imports: module.parsed.imports };
+    return { script: js, imports: module.parsed.imports };
   }
 
   /** Makes the declarations of the prepared cell known to later cells, without the values that aren't in `set`. */
@@ -146,9 +160,9 @@ export class CellCompiler {
    * can't be checked yet (an earlier cell may write the module that it imports) and after one that can't be
    * compiled.
    */
-  async check(cells: readonly NamedCode[]): Promise<{ index: number; objection: CellObjection }[]> {
+  async check(cells: readonly NamedCode[]): Promise<CellObjection[]> {
     const modules: CellModule[] = [];
-    const objections: { index: number; objection: CellObjection }[] = [];
+    const objections: CellObjection[] = [];
     let number = this.#modules;
     try {
       for (const cell of cells) {
@@ -168,7 +182,7 @@ export class CellCompiler {
         if (faults.some(({ code }) => code === MODULE_NOT_FOUND)) return objections;
         if (faults.length === 0) continue;
         this.#scripts.addSource(module.name, module.code);
-        objections.push({ index, objection: faults });
+        objections.push({ index, objection: new TypeFaults(faults) });
       } catch (error) {
         if (!(error instanceof ProbelabError)) throw error;
         return [...objections, { index, objection: error }];
@@ -216,7 +230,7 @@ export class CellCompiler {
   #moduleOf(cell: NamedCode, number: number, declared: Declarations): CellModule {
     const module = `cell-${number}`;
     const parsed = attempt(cell, () => parse("cell.ts", cell.code));
-    const words = new Set(cell.code.match(/[\p{ID_Continue}$\u200c\u200d]+/gu));
+    const words = wordsIn(cell.code);
     const used = [...declared.values()].filter(
       ({ name }) => words.has(name) && !parsed.names.has(name),
     );
@@ -353,10 +367,9 @@ export class CellCompiler {
 export function isComplete(code: string): boolean | undefined {
   const { error } = attempt({ name: "the cell" }, () => parse("cell.ts", code));
   if (!error) return true;
-  const isOpen = error.at >= code.trimEnd().length || /^(`|}|\/\*)/.test(code.slice(error.at));
-  return isOpen && (error.at >= code.trimEnd().length || /^Unterminated/.test(error.text))
-    ? false
-    : undefined;
+  const isAtEnd = error.at >= code.trimEnd().length;
+  const isOpen = /^Unterminated/.test(error.text) && /^(`|}|\/\*)/.test(code.slice(error.at));
+  return isAtEnd || isOpen ? false : undefined;
 }
 
 /** Errors of syntax alone where there are some: what follows from them says nothing. */
@@ -411,11 +424,6 @@ function tailOf({ names }: Parsed): string {
     .filter(({ isExported }) => !isExported)
     .map(({ name }) => name);
   return `\nexport { ${hidden.join(", ")} };\n`;
-}
-
-function positionOf(text: string, offset: number): Position {
-  const above = text.slice(0, offset).split("\n");
-  return { line: above.length - 1, character: above.at(-1)!.length };
 }
 
 function offsetOf(text: string, { line, character }: Position): number {

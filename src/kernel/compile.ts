@@ -2,49 +2,31 @@ import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import MagicString from "magic-string";
 import { parseSync } from "oxc-parser";
+import type * as Ast from "oxc-parser";
 import { transformSync, type HelperMode } from "oxc-transform";
 
 /** The global that compiled cells call into. */
 export const runtimeName = "__probelab__";
 
-type One =
-  | "left"
-  | "right"
-  | "argument"
-  | "expression"
-  | "callee"
-  | "object"
-  | "property"
-  | "discriminant"
-  | "tag"
-  | "key"
-  | "local"
-  | "imported"
-  | "moduleReference"
-  | "parameter"
-  | "typeAnnotation";
-type OneOrNone = "id" | "init" | "source" | "declaration" | "exported" | "param";
-type Many =
-  "cases" | "declarations" | "specifiers" | "properties" | "params" | "expressions" | "decorators";
-type Text = "name" | "kind" | "importKind" | "exportKind";
-type Flag = "computed" | "shorthand" | "declare" | "await";
-type Fields<Key extends string, Value> = { readonly [key in Key]?: Value };
-
-/** A node of the syntax tree (ESTree with TypeScript's nodes), with the fields that are read here. */
-interface Node
-  extends
-    Fields<One, Node>,
-    Fields<OneOrNone, Node | null>,
-    Fields<Many, readonly Node[]>,
-    Fields<Text, string>,
-    Fields<Flag, boolean>,
-    Fields<"consequent" | "body", Node | readonly Node[]> {
+type KeyOf<Nodes> = Nodes extends unknown ? keyof Nodes : never;
+type Field<Nodes, Key> = Nodes extends { [key in Key & string]?: infer Value } ? Value : never;
+type Loose<Value> = Value extends Ast.Node
+  ? Node
+  : Value extends readonly (infer Each)[]
+    ? readonly Loose<Each>[]
+    : Value;
+interface OwnFields {
   readonly type: string;
   readonly start: number;
   readonly end: number;
-  readonly value?: unknown;
-  readonly elements?: readonly (Node | null)[];
+  readonly name?: string;
+  readonly expression?: Node;
 }
+
+/** A node of the syntax tree (ESTree with TypeScript's nodes), with the fields that any of them has. */
+type Node = OwnFields & {
+  readonly [Key in Exclude<KeyOf<Ast.Node>, keyof OwnFields>]?: Loose<Field<Ast.Node, Key>>;
+};
 
 /** A name that a cell or a file declares. */
 export interface Name {
@@ -127,7 +109,7 @@ export function declaredTypes({ code, body }: Parsed): ReadonlyMap<string, Decla
     variables.flatMap(({ id, init }) => {
       if (id?.type !== "Identifier") return [];
       const written = id.typeAnnotation?.typeAnnotation;
-      const annotation = written && code.slice(written.start, written.end);
+      const annotation = written ? code.slice(written.start, written.end) : undefined;
       return [[id.name ?? "", { annotation, type: annotation ?? typeOf(init) }] as const];
     }),
   );
@@ -372,8 +354,8 @@ interface Edited {
 
 /**
  * Edits the text of a cell or a file. Awaits become stoppable: `await x` is `await __probelab__.guard(x, "cell-3:12:7")`,
- * `for await (… of x)` goes through `guardEach`, every loop's turn begins with `tick()`, and `import(x)` finds the
- * notebook's packages. Imports become calls of `require`, and what is imported is read from the module each time.
+ * `for await (… of x)` goes through `guardEach`, every turn of a loop or of a function that names itself begins
+ * with `tick()`, and `import(x)` finds the notebook's packages. Imports become calls of `require`, and what is imported is read from the module each time.
  * A callback that uses variables of cells keeps its text as written (`written`): Arquero parses the text of a
  * function, and would find `__probelab__names.least` there. The value of a cell's last expression goes to `last`.
  */
@@ -389,7 +371,6 @@ function edit(
   const modules: string[] = [];
   const exports: (readonly [string, string])[] = [];
   const words = new Set([...used, ...names.keys()]);
-  const lines = lineStarts(code);
   let stars = "";
   let hasUsing = false;
 
@@ -401,8 +382,8 @@ function edit(
     text.prependLeft(end, after);
   };
   const place = ({ start }: Node) => {
-    const line = lines.findLastIndex((each) => each <= start);
-    return JSON.stringify(`${file}:${line + 1}:${start - lines[line]! + 1}`);
+    const { line, character } = positionOf(code, start);
+    return JSON.stringify(`${file}:${line + 1}:${character + 1}`);
   };
   /** A variable that holds a module. */
   const load = (source: Node): string => {
@@ -414,7 +395,7 @@ function edit(
     modules.push(`const ${module}d = ${own}.module(${module});`);
     return `${module}d`;
   };
-  const nameOf = (node: Node | null | undefined): string => node?.name ?? String(node?.value);
+  const nameOf = (node: Node | null | undefined): string => node?.name ?? (node?.value as string);
   const member = (of: string, name: string) => `${of}[${JSON.stringify(name)}]`;
 
   const visitStatement = (statement: Node): void => {
@@ -580,7 +561,7 @@ function edit(
       case "ArrowFunctionExpression":
         if (
           isArgument(node, parent) &&
-          (code.slice(node.start, node.end).match(word) ?? []).some((each) => words.has(each))
+          [...wordsIn(code.slice(node.start, node.end))].some((each) => words.has(each))
         ) {
           wrap(node, `${own}.written(`, `, ${JSON.stringify(textOf(node))})`);
         }
@@ -589,11 +570,12 @@ function edit(
         if (node.await) wrap(node.right!, `${own}.guardEach(`, `, ${place(node)})`);
         break;
     }
-    if (isLoop.test(type)) {
+    if (isLoop.test(type) || namesItself(node, parent, code)) {
       const turn = node.body as Node;
-      const tick = `${own}.tick();`;
-      if (turn.type === "BlockStatement") text.appendRight(turn.start + 1, tick);
-      else wrap(turn, `{${tick}`, "}");
+      const tick = `${own}.tick()`;
+      if (turn.type === "BlockStatement") text.appendRight(turn.start + 1, `${tick};`);
+      else if (isLoop.test(type)) wrap(turn, `{${tick};`, "}");
+      else wrap(turn, `(${tick}, `, ")");
     }
     for (const child of childrenOf(node)) go(child);
   };
@@ -619,14 +601,26 @@ function edit(
   return { text, own, head, stars, hasUsing, read, exports };
 }
 
-function lineStarts(code: string): number[] {
-  const starts = [0];
-  for (let at = code.indexOf("\n"); at >= 0; at = code.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
+/** A position in a text; lines and characters (UTF-16) count from 0. */
+export function positionOf(text: string, offset: number): { line: number; character: number } {
+  const above = text.slice(0, offset).split("\n");
+  return { line: above.length - 1, character: above.at(-1)!.length };
 }
 
-const word = /[\p{ID_Continue}$\u200c\u200d]+/gu;
+/** The words of a code: the names in it, and others. */
+export function wordsIn(code: string): ReadonlySet<string> {
+  return new Set(code.match(/[\p{ID_Continue}$\u200c\u200d]+/gu));
+}
+
 const isLoop = /^(For|ForIn|ForOf|While|DoWhile)Statement$/;
+
+/** True for a function that may go on without a loop: by recursion, or with a microtask for each turn. */
+function namesItself(node: Node, parent: Node | undefined, code: string): boolean {
+  if (!/Function(Declaration|Expression)$/.test(node.type) || !node.body) return false;
+  const { start, end } = node.body as Node;
+  const name = (node.id ?? parent?.id ?? parent?.key ?? parent?.left)?.name;
+  return name !== undefined && wordsIn(code.slice(start, end)).has(name);
+}
 
 /** Nodes of TypeScript that hold values. */
 const VALUES_IN_TYPESCRIPT = new Set(

@@ -83,6 +83,7 @@ const mostCauses = 10;
 /** A thrown value as Jupyter shows it: name, message, and a traceback in the cell's own lines. */
 export function cellError(thrown: unknown, scripts: CellScripts): CellError {
   try {
+    if (thrown instanceof TypeFaults) return typeError(thrown.faults, scripts);
     const { ename, evalue } = nameAndMessage(thrown);
     const traceback = [...errorLines(thrown, scripts), ...causes(thrown, scripts)];
     return withoutSecrets({ ename, evalue, traceback });
@@ -92,8 +93,14 @@ export function cellError(thrown: unknown, scripts: CellScripts): CellError {
   }
 }
 
-/** TypeScript's objections to a cell as an error; the cell was not run. */
-export function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellError {
+/** TypeScript's objections to a cell, which was not run. */
+export class TypeFaults extends Error {
+  constructor(readonly faults: readonly TypeFault[]) {
+    super("TypeScript objects to the cell");
+  }
+}
+
+function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellError {
   const [first] = faults;
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
   const words = first && [first.hint, first.text].filter((text) => text !== undefined).join(" ");

@@ -5,7 +5,7 @@ import { ProbelabError } from "../base/error.js";
 import type { CellScripts } from "./faults.js";
 import type { Load } from "./run.js";
 import { compileFile, parse } from "./compile.js";
-import { ownPackage } from "./own-package.js";
+import { ownPackage } from "./kernelspec.js";
 import * as tslab from "./tslab.js";
 
 /** A source file beside the notebook, as compiled; its module once it has run. */

@@ -4,9 +4,8 @@ import { pendingWork } from "../base/pending-work.js";
 import { isComplete } from "./check.js";
 import { CellSession } from "./session.js";
 import { VariablesView } from "./variables-view.js";
-import { notebookOutput } from "./notebook-file.js";
 import type { CellOutput } from "./outputs.js";
-import { languageInfo, ownPackage } from "./own-package.js";
+import { languageInfo, ownPackage } from "./kernelspec.js";
 import { startWatchThread } from "./watch-thread.js";
 import { Connection, type Channel, type ConnectionInfo, type Message } from "./protocol.js";
 
@@ -201,7 +200,8 @@ export class Kernel {
     for (const [name, code] of Object.entries(Object(expressions) as object)) {
       let value: object = { data: {}, metadata: {} };
       const sink = (output: CellOutput) => {
-        if (output.type === "result") value = output.bundle;
+        if (output.output_type !== "execute_result") return;
+        value = { data: output.data, metadata: output.metadata };
       };
       const outcome = await this.#session.run(String(code), "expression", sink);
       values[name] =
@@ -222,11 +222,12 @@ export class Kernel {
 }
 
 /** An output as a message to the frontends. */
-function messageOf(output: CellOutput, count: number): [type: string, content: object] {
-  const { output_type, ...content } = notebookOutput(output, count);
-  if (output.type !== "display") return [output_type, content];
-  const transient = output.displayId === undefined ? {} : { display_id: output.displayId };
-  return [output.update ? "update_display_data" : output_type, { ...content, transient }];
+function messageOf(output: CellOutput, execution_count: number): [type: string, content: object] {
+  const { output_type: type, ...content } = output;
+  if (type === "execute_result") return [type, { ...content, execution_count }];
+  if (type !== "display_data") return [type, content];
+  const { update, ...display } = { transient: {}, update: false, ...content };
+  return [update ? "update_display_data" : type, display];
 }
 
 function kernelInfo(): object {

@@ -1,13 +1,13 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join, parse, relative } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ProbelabError } from "../base/error.js";
-import { isHeadless, ownPackage } from "./own-package.js";
+import { isHeadless, ownPackage } from "./kernelspec.js";
 
 /** The part of a text from `start` to `end`; lines and characters (UTF-16) count from 0. */
 export interface Range {
@@ -112,8 +112,7 @@ export class LanguageServer {
 
   /** @param folder the notebook's */
   constructor(folder: string) {
-    removeLeft();
-    this.#mirror = join(tmpdir(), `${mirrorName}${process.pid}-${randomUUID()}`);
+    this.#mirror = join(tmpdir(), `probelab-cells-${randomUUID()}`);
     process.on("exit", () => {
       this.#server?.kill("SIGKILL");
       rmSync(this.#mirror, { recursive: true, force: true });
@@ -400,23 +399,6 @@ export class LanguageServer {
       reject(
         why ?? new ServerEnded("TypeScript's language server ended", false, this.#hasAnswered),
       );
-    }
-  }
-}
-
-/** Containers with processes of their own may share the folder. */
-const mirrorName = `probelab-cells-${hostname()}-`;
-
-/** Removes the folders of kernels that were killed. */
-function removeLeft(): void {
-  for (const name of existsSync(tmpdir()) ? readdirSync(tmpdir()) : []) {
-    if (!name.startsWith(mirrorName)) continue;
-    const pid = Number.parseInt(name.slice(mirrorName.length));
-    try {
-      process.kill(pid, 0);
-    } catch (error) {
-      const isGone = (error as { code?: unknown }).code === "ESRCH";
-      if (isGone) rmSync(join(tmpdir(), name), { recursive: true, force: true });
     }
   }
 }

@@ -5,22 +5,6 @@ import { hideSecrets } from "../base/redact.js";
 import { writeWhole } from "../base/files/write-whole.js";
 import type { CellOutput } from "./outputs.js";
 
-/** An output of a cell, as nbformat 4.5 writes it. */
-export type NotebookOutput =
-  | { output_type: "stream"; name: "stdout" | "stderr"; text: string }
-  | {
-      output_type: "display_data";
-      data: Record<string, unknown>;
-      metadata: Record<string, unknown>;
-    }
-  | {
-      output_type: "execute_result";
-      data: Record<string, unknown>;
-      metadata: Record<string, unknown>;
-      execution_count: number | null;
-    }
-  | { output_type: "error"; ename: string; evalue: string; traceback: string[] };
-
 interface BaseCell {
   id: string;
   source: string;
@@ -30,7 +14,7 @@ interface BaseCell {
 export interface CodeCell extends BaseCell {
   cell_type: "code";
   execution_count: number | null;
-  outputs: NotebookOutput[];
+  outputs: CellOutput[];
 }
 
 export interface TextCell extends BaseCell {
@@ -125,7 +109,7 @@ function lines(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }
 
-function outputLines(output: NotebookOutput): object {
+function outputLines(output: CellOutput): object {
   if (output.output_type === "stream") return { ...output, text: lines(output.text) };
   if (output.output_type === "error") return output;
   const data = Object.entries(output.data).map(([type, value]) => {
@@ -133,22 +117,6 @@ function outputLines(output: NotebookOutput): object {
     return [type, isText ? lines(value) : value] as const;
   });
   return { ...output, data: Object.fromEntries(data) };
-}
-
-/** An output of a cell with this count. */
-export function notebookOutput(output: CellOutput, execution_count: number | null): NotebookOutput {
-  switch (output.type) {
-    case "stream":
-      return { output_type: "stream", name: output.name, text: output.text };
-    case "display":
-      return { output_type: "display_data", ...output.bundle };
-    case "result":
-      return { output_type: "execute_result", ...output.bundle, execution_count };
-    case "error": {
-      const { ename, evalue, traceback } = output.error;
-      return { output_type: "error", ename, evalue, traceback: [...traceback] };
-    }
-  }
 }
 
 /** Takes secrets out of what a cell printed: one may be in two pieces, or printed by another process. */
@@ -164,18 +132,21 @@ const mostText = 1_000_000;
 
 /** Puts the outputs of a run's cells into a notebook, as a frontend does, but for what makes it too large. */
 export class OutputCollector {
-  readonly #displays = new Map<string, NotebookOutput>();
+  readonly #displays = new Map<string, CellOutput>();
   #printed = 0;
 
   add(cell: CodeCell, output: CellOutput): void {
-    if (output.type === "stream") return this.#print(cell, output.name, output.text);
-    const added = notebookOutput(output, cell.execution_count);
-    if ("data" in added) added.data = withShortText(added.data);
-    if (output.type === "display") {
-      const shown = this.#displays.get(output.displayId ?? "");
-      if (output.update) return void (shown && Object.assign(shown, added));
-      if (output.displayId !== undefined) this.#displays.set(output.displayId, added);
+    if (output.output_type === "stream") return this.#print(cell, output.name, output.text);
+    if (output.output_type === "error") return void cell.outputs.push(output);
+    const data = withShortText(output.data);
+    if (output.output_type === "execute_result") {
+      const { execution_count } = cell;
+      return void cell.outputs.push({ ...output, data, execution_count });
     }
+    const { transient, update, ...added } = { ...output, data };
+    const shown = this.#displays.get(transient?.display_id ?? "");
+    if (update) return void (shown && Object.assign(shown, added));
+    if (transient) this.#displays.set(transient.display_id, added);
     cell.outputs.push(added);
   }
 

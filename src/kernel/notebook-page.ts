@@ -6,8 +6,9 @@ import { liveContent } from "../chart/render/page/figures.js";
 import { jsonScript, pageDocument } from "../chart/render/page/page-document.js";
 import type { VegaLiteSpec } from "../chart/render/theme.js";
 import { titleText } from "../chart/render/svg.js";
-import type { Notebook, NotebookCell, NotebookOutput, TextCell } from "./notebook-file.js";
-import { ownPackage } from "./own-package.js";
+import type { Notebook, NotebookCell, TextCell } from "./notebook-file.js";
+import type { CellOutput } from "./outputs.js";
+import { ownPackage } from "./kernelspec.js";
 import { isInjected } from "./parameters.js";
 
 const STYLE = `
@@ -144,7 +145,7 @@ const vegaLite = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
  * An output as HTML that runs no script and loads nothing. A chart is a figure of its picture, which
  * the page's runtime makes live, with its origin in a data block, `script.probelab-origin`.
  */
-async function outputHtml(output: NotebookOutput): Promise<string> {
+async function outputHtml(output: CellOutput): Promise<string> {
   if (output.output_type === "stream") {
     return `<div class="output ${output.name}">${pre(output.text)}</div>`;
   }

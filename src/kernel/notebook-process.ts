@@ -1,12 +1,10 @@
-import { execFile, fork, type ChildProcess } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { addSecret } from "../base/redact.js";
 import type { NamedCode } from "./check.js";
 import type { BackgroundError, Objection } from "./session.js";
 import { StreamBatch, type CellOutcome, type CellOutput } from "./outputs.js";
-import { headlessVariable, ownPackage, processEnvironment } from "./own-package.js";
+import { headlessVariable, ownPackage, processEnvironment } from "./kernelspec.js";
 
 /** The messages of the runner to the process of a notebook. */
 export type ToWorker =
@@ -150,9 +148,9 @@ export class NotebookProcess {
     }
   }
 
-  /** Resident memory of the process and of what the cells started, in bytes; what they share counts for each. */
-  memory(): Promise<number> {
-    return groupMemory(this.#child.pid ?? 0);
+  /** The process, which leads a group with what the cells start. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   /** The end of the work that is sent next, or of the process. */
@@ -192,25 +190,4 @@ export class NotebookProcess {
   #send(message: ToWorker): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
-}
-
-/** Resident memory of a process group, in bytes; what its processes share counts for each. 0 on Windows. */
-async function groupMemory(group: number): Promise<number> {
-  if (process.platform === "win32") return 0;
-  if (process.platform !== "linux") {
-    const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pgid=,rss="]);
-    const held = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
-    return held.reduce((sum, [of, kB = 0]) => sum + (of === group ? 1024 * kB : 0), 0);
-  }
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const held = pids.map(async (pid) => {
-    // Empty for one that has ended meanwhile.
-    const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
-    const stat = await read("stat");
-    // The name, in parentheses, may hold anything. Fields as in proc(5), from the third on.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (Number(fields[2]) !== group) return 0;
-    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(await read("status"))?.[1] ?? 0);
-  });
-  return (await Promise.all(held)).reduce((sum, each) => sum + each, 0);
 }

@@ -20,17 +20,18 @@ export type CellOutcome =
 
 export type StreamName = "stdout" | "stderr";
 
+/** An output of a cell as nbformat 4.5 writes it, which is also the content of a message to a frontend. */
 export type CellOutput =
-  | { readonly type: "stream"; readonly name: StreamName; readonly text: string }
-  | {
-      readonly type: "display";
-      readonly bundle: MimeBundle;
-      /** Later displays with this id and `update` replace this one. */
-      readonly displayId?: string | undefined;
-      readonly update?: boolean | undefined;
-    }
-  | { readonly type: "result"; readonly bundle: MimeBundle }
-  | { readonly type: "error"; readonly error: CellError };
+  | { output_type: "stream"; name: StreamName; text: string }
+  | ({ output_type: "display_data" } & MimeBundle & Place)
+  | ({ output_type: "execute_result"; execution_count?: number | null } & MimeBundle)
+  | ({ output_type: "error" } & CellError);
+
+/** Where a display stands: a later one with the same id and `update` replaces it. Not kept in files. */
+interface Place {
+  transient?: { display_id: string };
+  update?: boolean;
+}
 
 /** What a frontend does by itself. */
 export interface Frontend {
@@ -79,7 +80,7 @@ export function captureStream(name: StreamName): void {
     const finished = typeof encoding === "function" ? encoding : done;
     if (!sink) return write(chunk, typeof encoding === "string" ? encoding : "utf8", finished);
     const text = typeof chunk === "string" ? chunk : decoder.write(Buffer.from(chunk));
-    if (text !== "") sink({ type: "stream", name, text });
+    if (text !== "") sink({ output_type: "stream", name, text });
     if (finished) process.nextTick(finished);
     return true;
   };
@@ -111,7 +112,7 @@ export class StreamBatch {
   constructor(sink: OutputSink) {
     this.#sink = sink;
     const put = (output: CellOutput) => {
-      if (output.type === "stream") return this.write(output.name, output.text);
+      if (output.output_type === "stream") return this.write(output.name, output.text);
       this.flush();
       sink(output);
     };
@@ -129,7 +130,7 @@ export class StreamBatch {
       this.flush();
       const millions = mostPrinted / 1_000_000;
       const text = `\nPrinted more than ${millions} MB: the rest is left out.\n`;
-      this.#sink({ type: "stream", name: "stderr", text });
+      this.#sink({ output_type: "stream", name: "stderr", text });
       return;
     }
     const due = this.#last + everyMilliseconds - performance.now();
@@ -154,7 +155,8 @@ export class StreamBatch {
     const text = hideSecrets(printed.slice(0, end));
     for (let start = 0; start < text.length;) {
       const next = characterEnd(text, start + mostCharacters);
-      this.#sink({ type: "stream", name: this.#name, text: text.slice(start, next) });
+      const piece = text.slice(start, next);
+      this.#sink({ output_type: "stream", name: this.#name, text: piece });
       start = next;
     }
   }
@@ -173,7 +175,7 @@ function characterEnd(text: string, end: number): number {
  * @param onlySummary omits running queries, for a headless notebook
  */
 export function progressLine(sink: OutputSink, onlySummary: boolean): ProgressListener {
-  const displayId = randomUUID();
+  const transient = { display_id: randomUUID() };
   const running = new Map<string, QueryProgress>();
   let [queries, rows, seconds, stopped] = [0, 0, 0, 0];
   let shown = "";
@@ -191,8 +193,8 @@ export function progressLine(sink: OutputSink, onlySummary: boolean): ProgressLi
     if (queries > 0) lines.unshift(summaryText(queries, rows, seconds, stopped));
     const text = lines.join("\n");
     if (text === "" || text === shown) return;
-    const bundle = { data: { "text/plain": text }, metadata: {} };
-    sink({ type: "display", bundle, displayId, update: shown !== "" });
+    const data = { "text/plain": text };
+    sink({ output_type: "display_data", data, metadata: {}, transient, update: shown !== "" });
     shown = text;
   };
 }

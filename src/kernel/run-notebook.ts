@@ -16,7 +16,7 @@ import {
 import { notebookPage } from "./notebook-page.js";
 import { NotebookProcess, type CellEnd } from "./notebook-process.js";
 import type { CellError } from "./outputs.js";
-import { kernelspecMetadata, languageInfo } from "./own-package.js";
+import { kernelspecMetadata, languageInfo } from "./kernelspec.js";
 import { injectParameters, isInjected, type Parameters } from "./parameters.js";
 
 /** Options of `runNotebook`. */
@@ -117,13 +117,13 @@ export async function runNotebook(
       onOutput: (name, output) => {
         const target = find(name);
         // The value of the last parameter is not shown.
-        if (!target || (target.isInjected && output.type === "result")) return;
+        if (!target || (target.isInjected && output.output_type === "execute_result")) return;
         collector.add(target.cell, output);
       },
       onBackgroundError: ({ error, cell }) => {
         const origin = find(cell);
         const target = origin ?? started;
-        if (target) collector.add(target.cell, { type: "error", error });
+        if (target) collector.add(target.cell, { output_type: "error", ...error });
         const where = origin ? `Cell ${origin.number} of ${of}` : `One of the ${of} cells`;
         const message = `${where} started something that failed later.\n${tracebackText(error)}`;
         failedLater ??= { error, message };
@@ -158,7 +158,7 @@ export async function runNotebook(
         : endMessage(end, number, of);
     if (note !== undefined && end.status !== "error") {
       const error = { ename: "NotebookStopped", evalue: note, traceback: [note] };
-      collector.add(cell, { type: "error", error });
+      collector.add(cell, { output_type: "error", ...error });
     }
     hideSecretsIn(cell);
     await writeNotebook(files.notebook, notebook);
@@ -172,7 +172,7 @@ export async function runNotebook(
     const objections = allowErrors ? [] : await child.check(cells.map(({ code }) => code));
     for (const { cell, error } of objections) {
       const wrong = cells[cell - 1]?.cell;
-      if (wrong) collector.add(wrong, { type: "error", error });
+      if (wrong) collector.add(wrong, { output_type: "error", ...error });
     }
     const [objection] = objections;
     if (objection) {

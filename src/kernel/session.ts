@@ -1,21 +1,21 @@
 import { setTimeout } from "node:timers/promises";
 import { runInThisContext } from "node:vm";
-import { ProbelabError } from "../base/error.js";
 import { keepSecretsOf } from "../base/redact.js";
 import { collectAfter } from "../base/collect-after.js";
 import { withSignal } from "../base/current-signal.js";
 import { withProgress } from "../base/query-progress.js";
-import {
-  CellCompiler,
-  type CellObjection,
-  type CompiledCell,
-  type Completions,
-  type NamedCode,
-} from "./check.js";
-import { cellError, CellScripts, typeError } from "./faults.js";
+import { CellCompiler, type CompiledCell, type Completions, type NamedCode } from "./check.js";
+import { cellError, CellScripts, TypeFaults } from "./faults.js";
 import { CellImports } from "./imports.js";
-import { asCell, installRuntime, RunningCell, runningCell, type CellBody } from "./run.js";
-import { mimeBundles } from "./mime-bundle.js";
+import {
+  asCell,
+  InterruptedError,
+  installRuntime,
+  RunningCell,
+  runningCell,
+  type CellBody,
+} from "./run.js";
+import { mimeBundles } from "./show.js";
 import {
   captureStream,
   progressLine,
@@ -25,7 +25,7 @@ import {
   type CellOutcome,
   type OutputSink,
 } from "./outputs.js";
-import { isHeadless } from "./own-package.js";
+import { isHeadless } from "./kernelspec.js";
 import { callInterruptListeners, setSynchronous } from "./watch-thread.js";
 
 /** Memory that a cell's compilation counts as: V8 collects after some ten cells, not at 300 MB. */
@@ -85,7 +85,8 @@ export class CellSession {
     captureStream("stderr");
     const note = (of: object, reason: unknown, why: string) => {
       const cell = runningCell();
-      if (cell?.interrupted === true) return; // An interrupt ended it.
+      // An interrupt ended it.
+      if (cell?.interrupted === true || reason instanceof InterruptedError) return;
       const { traceback, ...named } = cellError(reason, this.#scripts);
       const error = { ...named, traceback: traceback.toSpliced(1, 0, why) };
       this.#background.set(of, { error, cell: cell?.name });
@@ -122,11 +123,11 @@ export class CellSession {
         withProgress(progress, () => withSignal(cell.signal, () => asCell(cell, fn))),
       );
     try {
-      const error = await inCell(() => this.#runCell({ code, name }, cell, streams.put)).catch(
-        (failure: unknown) => cellError(failure, this.#scripts),
-      );
-      if (!error) return { status: "ok" };
-      streams.put({ type: "error", error });
+      await inCell(() => this.#runCell({ code, name }, cell, streams.put));
+      return { status: "ok" };
+    } catch (thrown) {
+      const error = cellError(thrown, this.#scripts);
+      streams.put({ output_type: "error", ...error });
       return { status: "error", error };
     } finally {
       streams.flush();
@@ -142,11 +143,11 @@ export class CellSession {
     const found = await this.#compiler.check(cells);
     return found.map(({ index, objection }) => ({
       cell: index + 1,
-      error: this.#refusal(objection),
+      error: cellError(objection, this.#scripts),
       faults:
-        objection instanceof ProbelabError
-          ? [{ line: 1, text: objection.message }]
-          : objection.map(({ line, text }) => ({ line, text })),
+        objection instanceof TypeFaults
+          ? objection.faults.map(({ line, text }) => ({ line, text }))
+          : [{ line: 1, text: objection.message }],
     }));
   }
 
@@ -187,16 +188,10 @@ export class CellSession {
     return this.#compiler.completions(code, position);
   }
 
-  async #runCell(
-    code: NamedCode,
-    cell: RunningCell,
-    sink: OutputSink,
-  ): Promise<CellError | undefined> {
+  async #runCell(code: NamedCode, cell: RunningCell, sink: OutputSink): Promise<void> {
     await cell.guard(this.#columnsLearned());
     this.#takeColumnTypes();
     const compiled = await this.#prepared(code, cell);
-    if (compiled.faults.length > 0) return this.#refusal(compiled.faults);
-    let thrown: { error: unknown } | undefined;
     try {
       await cell.guard(this.#imports.preload(compiled.imports));
       this.#runScript(compiled.script, cell);
@@ -206,16 +201,14 @@ export class CellSession {
         cell.value = undefined; // What the cell started, a connection, may hold the cell for long.
         const bundles = [...(shown as Awaited<ReturnType<typeof mimeBundles>>)];
         const result = bundles.pop()!;
-        for (const bundle of bundles) sink({ type: "display", bundle });
-        sink({ type: "result", bundle: result });
+        for (const bundle of bundles) sink({ output_type: "display_data", ...bundle });
+        sink({ output_type: "execute_result", ...result });
       }
-    } catch (error) {
-      thrown = { error };
+    } finally {
+      this.#takeColumnTypes();
+      const set = new Set([...this.#keep(cell.names, false), ...this.#keep(cell.imported, true)]);
+      this.#compiler.commit((name) => set.has(name));
     }
-    this.#takeColumnTypes();
-    const set = new Set([...this.#keep(cell.names, false), ...this.#keep(cell.imported, true)]);
-    this.#compiler.commit((name) => set.has(name));
-    return thrown && cellError(thrown.error, this.#scripts);
   }
 
   /** The cell, compiled. An interrupt ends the wait, and what TypeScript works on. */
@@ -294,11 +287,5 @@ export class CellSession {
     if (types === this.#columnTypes || typeof types !== "string") return;
     this.#columnTypes = types;
     this.#compiler.setColumnTypes(types);
-  }
-
-  #refusal(objection: CellObjection): CellError {
-    return objection instanceof ProbelabError
-      ? cellError(objection, this.#scripts)
-      : typeError(objection, this.#scripts);
   }
 }

@@ -1,8 +1,99 @@
+import type { ColumnTable } from "arquero";
 import { createRequire } from "node:module";
+import { inspect } from "node:util";
 import type { MimeBundle } from "../base/mime-bundle.js";
+import { hideSecrets } from "../base/redact.js";
 import { isFinding } from "../change/finding.js";
-import { isRich, mimeBundles } from "./mime-bundle.js";
-import { currentSink } from "./outputs.js";
+import { isArqueroTable } from "../result/arquero-table.js";
+import type { Result } from "../result/result.js";
+import { currentSink, type Frontend } from "./outputs.js";
+
+const displaySymbol = Symbol.for("Jupyter.display");
+const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
+
+/**
+ * The forms of `value` that a frontend shows: those of its `Symbol.for("Jupyter.display")` method (Deno's
+ * convention; it may be async), a table for a Result or an Arquero table, and inspected text for everything
+ * else. A finding has two bundles, its chart, then its sentence and table: in one bundle the HTML would hide
+ * the chart. A Promise is awaited. Known secrets are hidden.
+ *
+ * @param frontend is handed to the method, which may leave out what the frontend draws itself
+ */
+export async function mimeBundles(
+  value: unknown,
+  frontend: Frontend = {},
+): Promise<readonly MimeBundle[]> {
+  return (await bundlesOf(await value, frontend)).map(({ data, metadata }) => {
+    const shown = Object.entries(data).map(([type, form]) => [type, withoutSecrets(type, form)]);
+    return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
+  });
+}
+
+/** The last of the `mimeBundles` of `value`. */
+export async function mimeBundle(value: unknown): Promise<MimeBundle> {
+  return (await mimeBundles(value)).at(-1)!;
+}
+
+function withoutSecrets(type: string, value: unknown): unknown {
+  if (typeof value === "string") {
+    return /^image\/(?!svg)|pdf$/.test(type) ? value : hideSecrets(value);
+  }
+  const text = JSON.stringify(value) as string | undefined;
+  const plain = hideSecrets(text ?? "");
+  return text === undefined || plain === text ? value : (JSON.parse(plain) as unknown);
+}
+
+async function bundlesOf(settled: unknown, frontend: Frontend): Promise<readonly MimeBundle[]> {
+  const own = await displayed(settled, frontend);
+  if (own) return [own];
+  if (isFinding(settled)) {
+    const { findingBundles } = await import("../chart/finding/change.js");
+    return findingBundles(settled, (chart) => displayed(chart, frontend));
+  }
+  if (!isTable(settled)) return [{ data: { "text/plain": inspect(settled) }, metadata: {} }];
+  // Loaded when it is needed: a kernel starts without the charts.
+  const { resultOf } = await import("../chart/check-result.js");
+  const { resultHtml } = await import("../chart/table.js");
+  const result = resultOf(settled, "table");
+  const data = { "text/html": resultHtml(result), "text/plain": result.toString() };
+  return [{ data, metadata: {} }];
+}
+
+/** True for a value that shows as more than text. */
+export function isRich(value: unknown): boolean {
+  return displayMethod(value) !== undefined || isFinding(value) || isTable(value);
+}
+
+function displayMethod(value: unknown): ((frontend: Frontend) => unknown) | undefined {
+  const method: unknown = (Object(value) as Record<symbol, unknown>)[displaySymbol];
+  return typeof method === "function"
+    ? (frontend) => Reflect.apply(method, value, [frontend]) as unknown
+    : undefined;
+}
+
+/** The result of the value's own method: data by MIME type, or `{ data, metadata }`. */
+async function displayed(value: unknown, frontend: Frontend): Promise<MimeBundle | undefined> {
+  const given = (await displayMethod(value)?.(frontend)) as Partial<MimeBundle> | null | undefined;
+  if (typeof given !== "object" || given === null) return undefined;
+  const { data, metadata } = given;
+  const isBundle = [data, metadata].every((part) => typeof part === "object" && part !== null);
+  const forms = Object.entries(isBundle ? (data ?? {}) : given)
+    .filter(([type, form]) => mimeType.test(type) && form != null)
+    .map(([type, form]) => [
+      type,
+      form instanceof Uint8Array ? Buffer.from(form).toString("base64") : form,
+    ]);
+  if (forms.length === 0) return undefined;
+  const bundle = Object.fromEntries(forms) as MimeBundle["data"];
+  return { data: bundle, metadata: isBundle ? (metadata ?? {}) : {} };
+}
+
+/** By its shape: a notebook may import another copy of probelab, whose class is another one. */
+function isTable(value: unknown): value is Result | ColumnTable {
+  if (typeof value !== "object" || value === null) return false;
+  if (isArqueroTable(value)) return true;
+  return value.constructor?.name === "Result" && "origin" in value && "table" in value;
+}
 
 joinStockTslab();
 
@@ -22,7 +113,7 @@ export async function show(value: unknown): Promise<void> {
   const bundles = await mimeBundles(settled, sink);
   const write = sink ? undefined : stockWriter();
   for (const bundle of bundles) {
-    if (sink) sink({ type: "display", bundle });
+    if (sink) sink({ output_type: "display_data", ...bundle });
     else write?.({ ...bundle, transient: {} }, false);
   }
   if (sink || write) return;

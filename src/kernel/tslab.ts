@@ -21,16 +21,16 @@ export const display: Display = displayIn(undefined);
 
 /** A place in the outputs: what is shown in it replaces what was there. */
 export function newDisplay(): Display {
-  return displayIn(randomUUID());
+  return displayIn({ transient: { display_id: randomUUID() } });
 }
 
-function displayIn(displayId: string | undefined): Display {
+function displayIn(place: { transient: { display_id: string } } | undefined): Display {
   let update = false;
   const raw = (mimeType: string, data: string | Uint8Array): void => {
     const content = typeof data === "string" ? data : Buffer.from(data).toString("base64");
-    const bundle = { data: { [mimeType]: content }, metadata: {} };
-    currentSink()?.({ type: "display", bundle, displayId, update });
-    update = displayId !== undefined;
+    const forms = { [mimeType]: content };
+    currentSink()?.({ output_type: "display_data", data: forms, metadata: {}, ...place, update });
+    update = place !== undefined;
   };
   return {
     raw,

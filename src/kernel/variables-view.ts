@@ -1,6 +1,6 @@
 import { inspect, types } from "node:util";
 import { hideSecrets } from "../base/redact.js";
-import { mimeBundles } from "./mime-bundle.js";
+import { mimeBundles } from "./show.js";
 
 /** A request of the Debug Adapter Protocol, as a frontend sends it on the control channel. */
 interface DebugRequest {

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import type { MimeBundle } from "../../src/base/mime-bundle.js";
 import { installKernel } from "../../src/kernel/kernelspec.js";
-import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import { mimeBundle } from "../../src/kernel/show.js";
 import { jupyterEnvironment } from "../jupyter/jupyter.js";
 import { notebookFolder, writeCells } from "../kernel/notebook-fixture.js";
 import { CHARTS } from "./charts.js";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
-import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import { mimeBundle } from "../../src/kernel/show.js";
 import type { CodeCell, Notebook } from "../../src/kernel/notebook-file.js";
 import { notebookPage } from "../../src/kernel/notebook-page.js";
 import { runNotebook } from "../../src/kernel/run-notebook.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import { mimeBundle } from "../../src/kernel/show.js";
 import type { Notebook } from "../../src/kernel/notebook-file.js";
 import { notebookPage } from "../../src/kernel/notebook-page.js";
 import { chartPage } from "../../src/chart/render/page/figures.js";

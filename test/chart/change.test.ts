@@ -12,7 +12,7 @@ import {
 import { drawRecipe } from "../../src/chart/chart.js";
 import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { compiledSpec } from "../../src/chart/render/svg.js";
-import { isRich, mimeBundles } from "../../src/kernel/mime-bundle.js";
+import { isRich, mimeBundles } from "../../src/kernel/show.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import * as findings from "./support/findings.js";
 import { pictureOf } from "./support/pictures.js";

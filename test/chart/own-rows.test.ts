@@ -1,7 +1,7 @@
 import * as aq from "arquero";
 import { describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
-import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import { mimeBundle } from "../../src/kernel/show.js";
 import { weeklyCounts } from "./support/sample-results.js";
 import { layers, legend, subtitle, title } from "./support/layers.js";
 

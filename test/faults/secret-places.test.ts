@@ -16,7 +16,7 @@ import { findSource } from "../../src/database/settings.js";
 import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
 import { between, chart, connect, postmortem, ProbelabError } from "../../src/index.js";
 import { table, testLists, type Lab, type Result } from "../../src/index.js";
-import { mimeBundle } from "../../src/kernel/mime-bundle.js";
+import { mimeBundle } from "../../src/kernel/show.js";
 import { notebookFolder, readCells, writeCells } from "../kernel/notebook-fixture.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 

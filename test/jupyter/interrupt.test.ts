@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installKernel } from "../../src/kernel/kernelspec.js";
@@ -187,6 +187,40 @@ for (const message_interrupts of [false, true]) {
         expect(resultText(next), code).toBe("2");
       }
     });
+
+    const turns = {
+      microtasks: "const turn = (): Promise<void> => Promise.resolve().then(turn); void turn();",
+      "the next tick": "function turn() { process.nextTick(turn); } turn();",
+      "a queue of microtasks":
+        "const each = { turn() { queueMicrotask(() => each.turn()); } }; each.turn();",
+      recursion:
+        "const fib = (n: number): number => (n < 2 ? n : fib(n - 1) + fib(n - 2)); void Promise.resolve(60).then(fib);",
+    };
+    test.each(Object.entries(turns))(
+      "it ends a loop by %s, also of a cell that has ended",
+      async (title, code) => {
+        const running = await interrupted(
+          `await null; console.log("begun"); { ${code} } await new Promise(() => {});`,
+        );
+        expect(running.reply).toMatchObject({ status: "error", ename: "Interrupted" });
+        expect(printed(running, "stderr")).toBe("");
+        const [go, begun] = ["go", "begun"].map((name) => join(folder.path, `${name} ${title}`));
+        const left = await client.execute(
+          `import { existsSync, writeFileSync } from "node:fs";
+           const timer = setInterval(() => {
+             if (!existsSync("go ${title}")) return;
+             clearInterval(timer);
+             writeFileSync("begun ${title}", "");
+             ${code}
+           }, 5);`,
+        );
+        expect(left.reply["status"]).toBe("ok");
+        writeFileSync(go!, "");
+        await until(() => existsSync(begun!), 20);
+        await client.call("interrupt");
+        expect(resultText(await client.execute("1 + 1"))).toBe("2");
+      },
+    );
 
     test("none is lost where synchronous code begins or ends", async () => {
       const random = randomNumbers(11);

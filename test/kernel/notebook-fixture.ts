@@ -3,8 +3,8 @@ import { mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { kernelDisplayName, kernelName } from "../../src/kernel/own-package.js";
-import type { NotebookOutput } from "../../src/kernel/notebook-file.js";
+import { kernelDisplayName, kernelName } from "../../src/kernel/kernelspec.js";
+import type { CellOutput } from "../../src/kernel/outputs.js";
 import {
   runNotebook,
   type RunNotebookOptions,
@@ -79,7 +79,7 @@ interface WrittenCell {
   execution_count?: number | null;
   metadata: Record<string, unknown>;
   source: string[];
-  outputs?: (NotebookOutput & { text?: string[]; data?: Record<string, string | string[]> })[];
+  outputs?: (CellOutput & { text?: string[]; data?: Record<string, string | string[]> })[];
 }
 
 export async function readCells(path: string): Promise<WrittenCell[]> {

@@ -15,7 +15,7 @@ test("however a text is cut into writes, no password is shown, and all else is",
       const text = `<${parts.join("")}>`;
       let shown = "";
       const batch = new StreamBatch((output: CellOutput) => {
-        if (output.type === "stream") shown += output.text;
+        if (output.output_type === "stream") shown += output.text;
       });
       for (let at = 0, turn = 0; at < text.length; at += cuts[turn++]!) {
         batch.write("stdout", text.slice(at, at + cuts[turn]!));

@@ -1,12 +1,12 @@
 import type * as Resvg from "@resvg/resvg-js";
-import { crc32, deflateSync } from "node:zlib";
+import { promisify } from "node:util";
+import { crc32, deflate, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
 import { charactersBeyond, fontOptions } from "../fonts/shipped-font.js";
 import { layOut, originJson, shownText, svgWidth, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
-const HEADER_END = 8 + 25; // signature and IHDR
 const DOTS_PER_METRE = 96 / 0.0254;
 
 /**
@@ -33,7 +33,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
   const text = shownText(svg);
   const [image] = await Promise.all([draw(svg, scale, text), sayBoxes(text, draw)]);
   collectAfter(image.width * image.height * 4);
-  return pngWithText(image.asPng(), originJson(spec), scale, titleText(spec.title));
+  return pngOf(image, originJson(spec), scale, titleText(spec.title));
 }
 
 /** Pixels of a cell in which a character is drawn; an unassigned character, which every font draws as a box. */
@@ -83,13 +83,27 @@ export async function resvg(): Promise<typeof Resvg> {
   }
 }
 
+const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+const BITS = 8;
+const RGBA = 6;
+
 /**
  * A PNG with the origin (a compressed iTXt chunk), its resolution (pHYs) and, where it has one, its
- * title after the header.
+ * title after the header. zlib makes areas of one colour smaller than resvg's own encoder, in half its time.
  *
  * Source: https://www.w3.org/TR/png-3/
  */
-function pngWithText(png: Buffer, origin: string, scale: number, title: string): Buffer {
+async function pngOf(
+  image: Resvg.RenderedImage,
+  origin: string,
+  scale: number,
+  title: string,
+): Promise<Buffer> {
+  const { width, height } = image;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([BITS, RGBA], 8);
   const resolution = Buffer.alloc(9);
   const dots = Math.round(DOTS_PER_METRE * scale);
   resolution.writeUInt32BE(dots, 0);
@@ -97,12 +111,29 @@ function pngWithText(png: Buffer, origin: string, scale: number, title: string):
   resolution[8] = 1; // the unit is the metre
   const head = Buffer.from("probelab\0\x01\0\0\0", "latin1"); // compressed, no language, no translation
   return Buffer.concat([
-    png.subarray(0, HEADER_END),
+    SIGNATURE,
+    chunk("IHDR", header),
     chunk("pHYs", resolution),
     chunk("iTXt", Buffer.concat([head, deflateSync(origin)])),
     ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
-    png.subarray(HEADER_END),
+    chunk("IDAT", await promisify(deflate)(scanlines(image.pixels, width * 4))),
+    chunk("IEND", Buffer.alloc(0)),
   ]);
+}
+
+/** Rows of pixels, each after its filter (0: none), with colours that aren't multiplied by their opacity. */
+function scanlines(pixels: Buffer, row: number): Buffer {
+  for (let at = 3; at < pixels.length; at += 4) {
+    const opacity = pixels[at]!;
+    if (opacity === 0 || opacity === 255) continue;
+    for (let of = at - 3; of < at; of++) pixels[of] = Math.round((pixels[of]! * 255) / opacity);
+  }
+  const height = pixels.length / row;
+  const lines = Buffer.alloc((row + 1) * height);
+  for (let line = 0; line < height; line++) {
+    pixels.copy(lines, line * (row + 1) + 1, line * row, (line + 1) * row);
+  }
+  return lines;
 }
 
 /** Width and height of a PNG of this scale, in CSS pixels. */

@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { redact } from "../../base/redact.js";
 import type { NotebookProcess } from "../../kernel/notebook-process.js";
 import { runNotebook, type RunOutcome } from "../../kernel/run-notebook.js";
@@ -89,7 +92,7 @@ async function runLimited(
   const timeout = setTimeout(end, schedule.timeout, "timeout");
   let peakMemory = 0;
   const look = async () => {
-    const memory = (await child?.memory()) ?? 0;
+    const memory = await groupMemory(child?.pid);
     peakMemory = Math.max(peakMemory, memory);
     if (memory > schedule.memory) end("memory");
   };
@@ -111,4 +114,25 @@ async function runLimited(
   for (const timer of [timeout, lastMoment]) clearTimeout(timer);
   signal.removeEventListener("abort", interrupt);
   return { answer: await outcome, ended, peakMemory };
+}
+
+/** Resident memory of a process group, in bytes; what its processes share counts for each. 0 on Windows. */
+async function groupMemory(group: number | undefined): Promise<number> {
+  if (group === undefined || process.platform === "win32") return 0;
+  if (process.platform !== "linux") {
+    const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pgid=,rss="]);
+    const held = stdout.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+    return held.reduce((sum, [of, kB = 0]) => sum + (of === group ? 1024 * kB : 0), 0);
+  }
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const held = pids.map(async (pid) => {
+    // Empty for one that has ended meanwhile.
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
+    const stat = await read("stat");
+    // The name, in parentheses, may hold anything. Fields as in proc(5), from the third on.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (Number(fields[2]) !== group) return 0;
+    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(await read("status"))?.[1] ?? 0);
+  });
+  return (await Promise.all(held)).reduce((sum, each) => sum + each, 0);
 }
