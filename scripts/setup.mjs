@@ -56,6 +56,8 @@ const sources = fingerprint([
   bundle,
 ]);
 if (read(built) !== sources) {
+  // What a build that fails leaves is no build, also of the sources before it.
+  rmSync(built, { force: true });
   removeStale("dist");
   step("building", process.execPath, [
     join("node_modules", "typescript-native", "bin", "tsc"),
