@@ -55,8 +55,7 @@ import { maybeOneUser, placesIn, usersOf, type Users } from "./users.js";
 const MOST_GUESSED = 3;
 const UNSURE =
   "That is more than chance gives once in ten questions, but too little to name it for certain";
-const ONE_USER =
-  "All of it is of one program, network and release: it may be one user, who is away";
+const ONE_USER = "All of it is of one program, network and release: it may be one user";
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
@@ -94,7 +93,11 @@ export function flowAccount(cells: ChangeCells): Account {
   };
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = { where: {}, leaves: without(after.length, named) };
-  const sure = together(cells, sizes, named);
+  const oneUser = ({ leaves }: Part) =>
+    users.known && maybeOneUser(cells, leaves) ? ONE_USER : undefined;
+  const sure = together(cells, sizes, named).map((one) =>
+    sizes.includes(one) ? one : { ...one, doubt: oneUser(one) },
+  );
   if (alike === "named") sure.push(part(rest));
   const greatest = sure.reduce((most, { change }) => Math.max(most, Math.abs(change)), 0);
   const guesses =
@@ -103,11 +106,10 @@ export function flowAccount(cells: ChangeCells): Account {
       : sure.length > 0
         ? []
         : maybe.map(part).slice(0, MOST_GUESSED);
-  const doubtOf = ({ leaves, change }: Part) =>
-    change < 0 && maybeOneUser(cells, leaves) ? ONE_USER : UNSURE;
-  const parts = [...sure, ...guesses.map((one) => ({ ...one, doubt: doubtOf(one) }))].sort(
-    (a, b) => Math.abs(b.change) - Math.abs(a.change),
-  );
+  const parts = [
+    ...sure,
+    ...guesses.map((one) => ({ ...one, doubt: oneUser(one) ?? UNSURE })),
+  ].sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   // What all other rows did is a cause of its own: none is left.
   const isAll = alike === "named" || guesses.some(({ where }) => Object.keys(where).length === 0);
   // A program that a cause names didn't just upgrade.
@@ -283,8 +285,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const sureness = (one: Found) => {
     if (!users.known) return 1;
     const sure = users.against(one.leaves) / elementPrice(cuboids, one);
-    const isAway = sumOver(moved, one.leaves) < 0 && maybeOneUser(cells, one.leaves);
-    return isAway ? Math.min(NAMED, sure) : sure;
+    return maybeOneUser(cells, one.leaves) ? Math.min(NAMED, sure) : sure;
   };
   const judged = found.causes.map((one) => ({ one, sure: sureness(one) }));
   const certain = judged.flatMap(({ one, sure }) => (sure > NAMED ? one : []));
