@@ -330,7 +330,8 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   if (found1 !== undefined) return { ...about, causes: found1, maybe: [], alike: undefined };
   // What was named for certain changes what was to be expected of others: beside it nothing is guessed.
   if (causes.length > 0 || alike !== undefined) return { ...about, causes, maybe: [], alike };
-  const guessed = maybe.map((one) => byRelease(flow, rowsOf(one)));
+  const guessed =
+    maybe.length > 0 ? maybe.map((one) => byRelease(flow, rowsOf(one))) : goneReleases(flow);
   return { ...about, causes, maybe: guessed, alike };
 }
 
@@ -352,6 +353,20 @@ function joined(
     const joint = { ...one, leaves, rest: leaves.length < own.size };
     return [...kept.filter((other) => !parts.includes(other)), joint];
   }, []);
+}
+
+/** Releases of which no row is left, where their program's loss is too small to name it. */
+function goneReleases(flow: Flow): FlowCause[] {
+  const { cells, counted, variance } = flow;
+  const { version, program } = releaseDimensions(cells);
+  const [name, codes] = [cells.names[version], cells.leaves.codes[program]];
+  if (name === undefined || codes === undefined) return [];
+  return [...leavesBy(codes).values()].flatMap((all) => {
+    const gone = goneRelease(counted, all, variance, 0);
+    if (gone === undefined || !expectMissing(flow, gone.leaves, all)) return [];
+    const where = { ...programOf(cells, all), [name]: gone.version };
+    return { where, leaves: gone.leaves, kind: "loses", doubt: gone.gone } as const;
+  });
 }
 
 /** The value that may have moved alone where all rows seem to have: all others are too few to tell. */

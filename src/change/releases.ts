@@ -331,6 +331,7 @@ export function goneRelease(
   cells: ChangeCells,
   leaves: readonly number[],
   variance: Float64Array,
+  least = TOTAL_TOLERANCE,
 ): GuiltyRelease | undefined {
   const all = keptOf(cells, leaves, variance);
   const gone = releasesOf(cells, leaves, variance).filter(({ text, was, is }) => {
@@ -339,7 +340,7 @@ export function goneRelease(
   });
   const [own] = gone;
   const lost = all.was - all.is;
-  if (own === undefined || gone.length > 1 || !(lost > TOTAL_TOLERANCE * all.was)) return undefined;
+  if (own === undefined || gone.length > 1 || !(lost > least * all.was)) return undefined;
   // Of a program that is gone altogether none of its releases is.
   if (own.was < lost || all.is <= GONE * all.was) return undefined;
   const fresh = releasesOf(cells, leaves, variance).find(({ was, is }) => is > NEW * was);
