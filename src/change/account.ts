@@ -27,8 +27,10 @@ export interface Part {
   readonly rest?: boolean;
   /** True if its rows after are those that would be there, had its runs held what was to be expected. */
   readonly isAsIf?: boolean;
-  /** True if it only may be a cause. */
-  readonly isGuess?: boolean;
+  /** Why it only may be a cause; missing where that is certain. */
+  readonly doubt?: string | undefined;
+  /** Of what has no row in the earlier range: that it isn't new. */
+  readonly history?: string;
   /** What happened, where more is known than how much. */
   readonly told?: Told | undefined;
 }
@@ -42,6 +44,8 @@ export interface Account {
   /** What all other rows did. */
   readonly rest: Part;
   readonly moves: readonly Move[];
+  /** Why these rows are too few to tell; missing where they aren't. */
+  readonly tooFew?: string | undefined;
   /** Said after the causes. */
   readonly remarks: readonly string[];
   /** Said below the table. */

@@ -1,12 +1,11 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { greatest, median } from "../base/statistics.js";
-import { cuboidsOf, marked, sumOver, sumsBy, type Cuboid, type Leaves } from "./cuboids.js";
+import { cuboidsOf, marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
   CHI_SQUARED,
   CLUMP,
-  LEAST_LEAVES,
   LEAST_REST,
   MOST_CAUSES,
   PRIOR_GROUPS,
@@ -222,44 +221,13 @@ function weights(
   /** φ alone, by leaves where some are large, most of which went as the whole did; else by groups of them. */
   function ofFew(): number {
     const squares = moved.map((by, at) => by ** 2 / poisson[at]!);
-    const own =
-      leaves.length >= LEAST_LEAVES && median(moved) < 1
-        ? { many: leaves.length, noise: median(squares) / CHI_SQUARED }
-        : dispersion(given, cuboids, least, centre, out);
+    const own = {
+      many: leaves.length,
+      noise: leaves.length === 0 ? 1 : median(squares) / CHI_SQUARED,
+    };
     const clump = given.runs ? CLUMP.runs : CLUMP.rows;
     return (own.many * Math.max(1, own.noise) + PRIOR_GROUPS * clump) / (own.many + PRIOR_GROUPS);
   }
-}
-
-/**
- * How much more counts vary than those of a Poisson process, where leaves are too small to tell: by
- * the values and pairs of values, and the larger half of them, most of which went as the whole did.
- */
-function dispersion(
-  given: CountLeaves,
-  cuboids: readonly Cuboid[],
-  least: number,
-  centre: number,
-  out: Uint8Array,
-) {
-  const many = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
-  const was = sumsBy(cuboids, given.before, { many, out });
-  const is = sumsBy(cuboids, given.after, { many, out });
-  const groups = was.flatMap((sums, at) =>
-    Array.from(sums, (before, group) => {
-      const had = before * given.ratio * centre;
-      const total = had + is[at]![group]!;
-      const d = (2 * (is[at]![group]! - had)) / total;
-      return { total, square: (d * d * total) / (2 * (1 + given.ratio)) };
-    }).filter(({ total }) => total >= least),
-  );
-  groups.sort((a, b) => b.total - a.total);
-  const middle = (some: typeof groups) =>
-    some.length === 0 ? 0 : median(some.map(({ square }) => square)) / CHI_SQUARED;
-  const large = groups.slice(0, Math.ceil(groups.length / 2));
-  // Of a handful, the larger half may well hold the cause.
-  const noise = Math.max(middle(groups), large.length < 8 ? 0 : middle(large));
-  return { many: groups.length, noise };
 }
 
 /** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */

@@ -2,7 +2,16 @@ import { CONFIDENCES } from "../query/wilson.js";
 import type { Account, Part, Told } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
-import { cuboidsOf, leavesBy, marked, sumOver, without, type Cuboid } from "./cuboids.js";
+import {
+  cuboidsOf,
+  leavesBy,
+  leavesOf,
+  marked,
+  sumOver,
+  without,
+  type Cuboid,
+  type Leaves,
+} from "./cuboids.js";
 import { elementPrice, type Found } from "./search.js";
 import { runSizes } from "./run-sizes.js";
 import {
@@ -10,6 +19,7 @@ import {
   guilty,
   moves,
   namedRows,
+  type NamedRows,
   programOf,
   releaseDimensions,
   releaseName,
@@ -19,12 +29,14 @@ import {
 import {
   ALIKE_RATIO,
   CERTAIN,
+  CLUMP,
   MAYBE,
   MOST_TOLD,
   NAMED,
   priceOf,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
+  UNSEEN,
   WIDE,
 } from "./thresholds.js";
 import {
@@ -37,10 +49,13 @@ import {
   valueText,
   type CauseWhere,
 } from "./words.js";
-import { placesIn, usersOf, type Users } from "./users.js";
+import { maybeOneUser, placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
+const UNSURE =
+  "That is more than chance gives once in ten questions, but too little to name it for certain";
+const ONE_USER = "All of it is of one program, network and release: it may be one user";
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
@@ -50,9 +65,10 @@ const NORMAL_95 = CONFIDENCES[0.95];
 export function flowAccount(cells: ChangeCells): Account {
   const cuboids = cuboidsOf(cells.leaves);
   const [was, is] = [sumOver(cells.before) * cells.ratio, sumOver(cells.after)];
+  if (was === 0 || is === 0) return allOrNothing(cells, was, is);
   const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
-  const { causes, maybe, expected, alike, variance, users } = flowCauses(
+  const { causes, maybe, expected, alike, doubt, variance, users } = flowCauses(
     { ...cells, after },
     cuboids,
   );
@@ -67,7 +83,7 @@ export function flowAccount(cells: ChangeCells): Account {
   // What came as it was is no cause, but beside what all others did.
   const changed = causes.map(part).filter((one) => {
     const usual = (PART_TOLERANCE * (one.before! + one.after!)) / 2;
-    return alike === "named" || Math.abs(one.change) > Math.max(usual, one.half);
+    return alike === "named" || Math.abs(one.change) > usual;
   });
   const { program, version } = releaseDimensions(cells);
   // A small new program is news, no cause, whether it is found by its name or by its only release.
@@ -77,7 +93,11 @@ export function flowAccount(cells: ChangeCells): Account {
   };
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = { where: {}, leaves: without(after.length, named) };
-  const sure = together(cells, sizes, named);
+  const oneUser = ({ leaves }: Part) =>
+    users.known && maybeOneUser(cells, leaves) ? ONE_USER : undefined;
+  const sure = together(cells, sizes, named).map((one) =>
+    sizes.includes(one) ? one : { ...one, doubt: oneUser(one) },
+  );
   if (alike === "named") sure.push(part(rest));
   const greatest = sure.reduce((most, { change }) => Math.max(most, Math.abs(change)), 0);
   const guesses =
@@ -86,9 +106,10 @@ export function flowAccount(cells: ChangeCells): Account {
       : sure.length > 0
         ? []
         : maybe.map(part).slice(0, MOST_GUESSED);
-  const parts = [...sure, ...guesses.map((one) => ({ ...one, isGuess: true }))].sort(
-    (a, b) => Math.abs(b.change) - Math.abs(a.change),
-  );
+  const parts = [
+    ...sure,
+    ...guesses.map((one) => ({ ...one, doubt: oneUser(one) ?? UNSURE })),
+  ].sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   // What all other rows did is a cause of its own: none is left.
   const isAll = alike === "named" || guesses.some(({ where }) => Object.keys(where).length === 0);
   // A program that a cause names didn't just upgrade.
@@ -96,7 +117,7 @@ export function flowAccount(cells: ChangeCells): Account {
   const news = changed.filter(isNews).map((one) => {
     return `${elementText(one.where)} appeared, with ${amount(one.after, "")} ${cells.unit} and none before.`;
   });
-  const unseen = sure.length === 0 && was + is > 0 ? [unseenText(cells, users, cuboids)] : [];
+  const unseen = sure.length === 0 && was + is > 0 ? unseenOf(cells, users, cuboids) : {};
   const note =
     "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.";
   return {
@@ -105,8 +126,41 @@ export function flowAccount(cells: ChangeCells): Account {
     parts,
     rest: part({ where: {}, leaves: isAll ? [] : without(after.length, [...named, ...guesses]) }),
     moves: moves(cells).filter((move) => !guilty.includes(move.program)),
-    remarks: [...news, ...unseen],
+    tooFew: unseen.tooFew,
+    remarks: [
+      ...(isAll && doubt !== undefined
+        ? [`These rows can't tell whether all did, or ${doubt} alone.`]
+        : []),
+      ...news,
+      ...(unseen.text ?? []),
+    ],
     notes: sizes.length === 0 ? [] : [note],
+  };
+}
+
+/** Where one of the ranges holds no row there is nothing to search: all went, or all came, if so many aren't there by chance. */
+function allOrNothing(cells: ChangeCells, before: number, after: number): Account {
+  const all = without(cells.before.length, []);
+  const change = after - before;
+  const { before: had, after: has } = { ...cells, ...cells.runs };
+  const clump = cells.runs || cells.source === "runs" ? CLUMP.runs : CLUMP.rows;
+  const isSure = (sumOver(had) + sumOver(has)) / clump > CERTAIN ** 2 / 2;
+  const half = NORMAL_95 * Math.sqrt(clump * Math.abs(change));
+  const part = { where: {}, leaves: all, before, after, change, half };
+  const many = amount(Math.round(Math.abs(change)), "");
+  const headline =
+    change < 0
+      ? `All ${cells.unit} are gone: ${many} before, none now`
+      : `${many} ${cells.unit} came where none did before`;
+  const doubt = isSure ? undefined : "These rows are too few: that can be chance";
+  return {
+    before,
+    after,
+    parts: change === 0 ? [] : [{ ...part, told: { headline, evidence: "", share: "" }, doubt }],
+    rest: { ...part, leaves: [], before: 0, after: 0, change: 0, half: 0 },
+    moves: [],
+    remarks: [],
+    notes: [],
   };
 }
 
@@ -141,21 +195,34 @@ function together(cells: ChangeCells, sizes: readonly Part[], named: readonly Pa
   return [...merged, ...alone];
 }
 
-/** What would have been seen. */
-function unseenText(cells: ChangeCells, users: Users, cuboids: readonly Cuboid[]): string {
+/** What would not have been seen; or, where that is half of all rows, that they are too few. */
+function unseenOf(
+  cells: ChangeCells,
+  users: Users,
+  cuboids: readonly Cuboid[],
+): { readonly tooFew?: string; readonly text?: readonly string[] } {
   const { before, after, ratio, unit } = cells;
   const all = sumOver(before) * ratio + sumOver(after);
-  const part = users.least(priceOf(cuboids.length, before.length));
-  const whole = users.least(CERTAIN ** 2 / 2, true);
+  const price = priceOf(cuboids.length, before.length);
+  const [half, fifth, whole] = [
+    users.least(price, 0.5) / 0.5,
+    users.least(price, 0.2) / 0.2,
+    users.least(CERTAIN ** 2 / 2),
+  ];
+  if (2 * half >= 1) {
+    return {
+      tooFew: "These rows are too few: not even the loss of half of them would be certain.",
+    };
+  }
   const text = (of: number) =>
     `${amount(Math.round(of * all), "")} ${unit} (${percent(2 * of)} of all)`;
-  if (part >= 0.33)
-    return "These rows are too few for more: not even the loss of half of them would be certain.";
   const release =
-    releaseDimensions(cells).version < 0
-      ? ""
-      : ` of a release under ${percent(TOTAL_TOLERANCE)} of its program,`;
-  return `What would not show: the loss of half of a value under ${text(2 * part)},${release} or of less than ${text(whole)} over all rows.`;
+    2 * fifth < 1 ? ` of a fifth of a release under ${text(fifth)},` : " of a fifth of a release,";
+  return {
+    text: [
+      `What would not show: the loss of half of a value under ${text(half)},${releaseDimensions(cells).version < 0 ? "" : release} or of less than ${text(whole)} over all rows.`,
+    ],
+  };
 }
 
 /** Rows of a count that came in another number than was to be expected. */
@@ -215,8 +282,11 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const wide = found.causes.filter((one) => placesIn(cells, one.leaves, moved) >= WIDE);
   const users = usersOf(cells, marked(before.length, wide), found.ordinary, found.variance);
   /** How unlikely a cause is by users alone, by its price. */
-  const sureness = (one: Found) =>
-    users.known ? users.against(one.leaves) / elementPrice(cuboids, one) : 1;
+  const sureness = (one: Found) => {
+    if (!users.known) return 1;
+    const sure = users.against(one.leaves) / elementPrice(cuboids, one);
+    return maybeOneUser(cells, one.leaves) ? Math.min(NAMED, sure) : sure;
+  };
   const judged = found.causes.map((one) => ({ one, sure: sureness(one) }));
   const certain = judged.flatMap(({ one, sure }) => (sure > NAMED ? one : []));
   const maybe = judged.flatMap(({ one, sure }) => (sure > MAYBE && sure <= NAMED ? one : []));
@@ -230,8 +300,9 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     return size[leaf]! > 0 ? own * ((expected[leaf]! + after[leaf]!) / size[leaf]!) ** 2 : 0;
   });
   const flow: Flow = { cells, counted, expected, out, variance: found.variance, rowVariance };
-  const nameOf = (one: Found) => byRelease(flow, namedRows(cells, one, expected, after));
-  const causes = certain.map(nameOf);
+  const rowsOf = (one: Found) => namedRows(cells, one, expected, after);
+  const relative = (some: readonly number[]) => sumOver(after, some) / sumOver(expected, some) - 1;
+  const causes = joined(leaves, certain.map(rowsOf), relative).map((one) => byRelease(flow, one));
   const rest = without(before.length, certain);
   const movedAll =
     Math.abs(found.ordinary - 1) > TOTAL_TOLERANCE &&
@@ -251,12 +322,37 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
       : whole && (only ?? whole.kind) !== undefined
         ? [whole]
         : undefined;
-  const about = { expected, variance: rowVariance, users };
+  const doubt = alike === undefined || only !== undefined ? undefined : aloneOf(flow, rest);
+  // Users heavier than any that was observed come and go, too.
+  const unseen = users.known ? UNSEEN : 1;
+  const variance = rowVariance.map((own) => unseen * own);
+  const about = { expected, variance, users, doubt };
   if (found1 !== undefined) return { ...about, causes: found1, maybe: [], alike: undefined };
   // What was named for certain changes what was to be expected of others: beside it nothing is guessed.
   if (causes.length > 0 || alike !== undefined) return { ...about, causes, maybe: [], alike };
-  const guessed = maybe.length > 0 ? maybe.map(nameOf) : goneReleases(flow);
+  const guessed =
+    maybe.length > 0 ? maybe.map((one) => byRelease(flow, rowsOf(one))) : goneReleases(flow);
   return { ...about, causes, maybe: guessed, alike };
+}
+
+/** Causes of a value and of the rest of it, as of a release and the rest of its program, that moved alike are one. */
+function joined(
+  all: Leaves,
+  causes: readonly NamedRows[],
+  moved: (leaves: readonly number[]) => number,
+): NamedRows[] {
+  return causes.reduce<NamedRows[]>((kept, one) => {
+    if (!one.rest) return [...kept, one];
+    const own = new Set(leavesOf(all, one));
+    const parts = kept.filter(({ leaves }) => {
+      const ratio = moved(leaves) / moved(one.leaves);
+      const isAlike = Math.min(ratio, 1 / ratio) > ALIKE_RATIO;
+      return isAlike && leaves.every((leaf) => own.has(leaf));
+    });
+    const leaves = [...one.leaves, ...parts.flatMap((part) => part.leaves)];
+    const joint = { ...one, leaves, rest: leaves.length < own.size };
+    return [...kept.filter((other) => !parts.includes(other)), joint];
+  }, []);
 }
 
 /** Releases of which no row is left, where their program's loss is too small to name it. */
@@ -271,6 +367,25 @@ function goneReleases(flow: Flow): FlowCause[] {
     const where = { ...programOf(cells, all), [name]: gone.version };
     return { where, leaves: gone.leaves, kind: "loses", doubt: gone.gone } as const;
   });
+}
+
+/** The value that may have moved alone where all rows seem to have: all others are too few to tell. */
+function aloneOf({ cells, expected, rowVariance }: Flow, rest: readonly number[]) {
+  const { names, leaves, values, after } = cells;
+  const { version, program } = releaseDimensions(cells);
+  const won = (some: readonly number[]) => sumOver(after, some) - sumOver(expected, some);
+  const all = won(rest);
+  const alone = names.flatMap((name, at) => {
+    if (at === version && program >= 0) return [];
+    const groups = [...leavesBy(leaves.codes[at]!, rest)];
+    const size = (some: readonly number[]) => sumOver(expected, some) + sumOver(after, some);
+    const [code] = groups.reduce((a, b) => (size(b[1]) > size(a[1]) ? b : a));
+    const others = groups.flatMap(([one, some]) => (one === code ? [] : some));
+    const noise = 2 * Math.sqrt(sumOver(rowVariance, others));
+    const isShown = won(others) * Math.sign(all) > noise;
+    return isShown || others.length === 0 ? [] : [`${name} ${valueText(values[at]![code]!)}`];
+  });
+  return alone[0];
 }
 
 /** The value of one dimension that alone makes up the change of these leaves, as those of others moved less than half as much. */

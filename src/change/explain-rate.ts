@@ -3,15 +3,19 @@ import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, without } from "./cuboids.js";
 import type { Account, Part, Told } from "./account.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
+import { usersOf } from "./users.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
 import {
   ALONE,
   CERTAIN,
+  CLUMP,
   MIXED,
+  NAMED,
   NEARLY,
   RATE_CLUMP,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
+  priceOf,
 } from "./thresholds.js";
 import {
   amount,
@@ -93,11 +97,14 @@ export function rateAccount(given: ChangeCells): Account {
   const asBefore = after.map((n, leaf) =>
     before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
   );
-  const mixed = mixOf(cells);
+  const likely = mixOf(cells);
+  // What only may be is told where nothing else is.
+  const isTold = likely?.doubt === undefined || asItWas.causes.length === 0;
+  const mixed = isTold ? likely : undefined;
   const real =
     Math.abs(whole) > Math.max(CERTAIN * error(all, {}), TOTAL_TOLERANCE * Math.abs(all.r0));
   const { causes } =
-    mixed === undefined
+    mixed === undefined || mixed.doubt !== undefined
       ? asItWas
       : search((column) =>
           column.map((n, leaf) => n * mixed.weights[cells.leaves.codes[mixed.at]![leaf]!]!),
@@ -131,14 +138,14 @@ export function rateAccount(given: ChangeCells): Account {
       evidence: first!,
       details: more,
     };
-    parts.unshift({ ...own, told });
+    parts.unshift({ ...own, told, doubt: mixed.doubt });
   } else if (real && parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < MIXED) {
     parts.push(part({ where: {}, leaves: without(before.length, parts) }));
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
   const rest = part({ where: {}, leaves: without(before.length, parts) });
-  const seen = parts.length === 0 ? seenText(cells, all, asItWas.least) : [];
-  return { ...(quantile ?? ends), parts, rest, moves: [], remarks: seen, notes: [] };
+  const seen = parts.length === 0 ? seenOf(cells, all, asItWas.least) : { remarks: [] };
+  return { ...(quantile ?? ends), parts, rest, moves: [], ...seen, notes: [] };
 }
 
 /** The dimensions that tell users apart: with their version, and test, only where a cause names it. */
@@ -155,12 +162,13 @@ function expected(given: ChangeCells): ChangeCells {
   return { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
 }
 
-/** Says of which mix most of a rate's change is made; undefined where none does. */
+/** Says of which mix most of a rate's change is made; undefined where none does for certain. */
 export function mixText(given: ChangeCells): string | undefined {
   const cells = expected(given);
   const all = rateOf(cells);
   const mixed = mixOf(cells);
-  return mixed && mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), `the ${cells.rowNoun}`);
+  if (mixed === undefined || mixed.doubt !== undefined) return undefined;
+  return mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), `the ${cells.rowNoun}`);
 }
 
 /** The variance of a row drawn alone; of a mean by what rows of its leaf vary by. */
@@ -170,35 +178,53 @@ function spreadOf(cells: ChangeCells, { n0, n1, r0, r1 }: Rate, relative?: numbe
   return cells.variance ?? Math.max(0, rate * (1 - rate));
 }
 
-/** The mix of values that makes up most of the whole's change; undefined where none does, or hardly any changed. */
+/**
+ * The mix of values that makes up most of the whole's change; undefined where none does, or hardly any
+ * changed. A guess where users who came or went may have made it.
+ */
 function mixOf(cells: ChangeCells) {
   const all = rateOf(cells);
   const whole = all.r1 - all.r0;
   const error = CERTAIN * Math.sqrt(spreadOf(cells, all) * (1 / all.n0 + 1 / all.n1));
   if (!(Math.abs(whole) > Math.max(error, PART_TOLERANCE * Math.abs(all.r0)))) return undefined;
   const shift = mostMixed(cells, all);
-  return shift.mix / whole > MIXED ? shift : undefined;
+  if (!(shift.mix / whole > MIXED)) return undefined;
+  if (cells.source === "rows") return { ...shift, doubt: undefined };
+  const { runs: _, ...rows } = cells;
+  const none = new Float64Array(cells.before.length);
+  const users = usersOf(rows, new Uint8Array(none.length), all.n1 / all.n0 / cells.ratio, none);
+  const price = NAMED * priceOf(cells.names.length, shift.groups.length);
+  const isSure = !users.known || users.against(shift.leaves) >= price;
+  return { ...shift, doubt: isSure ? undefined : "A few users who came or went may have done it" };
 }
 
 /** Parts of the rows for which it is said what would have been seen of them. */
 const PARTS = [0.05, 0.1, 0.25, 0.5];
 
 /** What change would have been seen: the least that a part of the rows had to move by. */
-function seenText(cells: ChangeCells, { n0, n1, r0 }: Rate, least: RateCauses["least"]): string[] {
-  if (!(n0 > 0 && n1 > 0)) return [];
+function seenOf(
+  cells: ChangeCells,
+  { n0, n1, r0 }: Rate,
+  least: RateCauses["least"],
+): Pick<Account, "remarks" | "tooFew"> {
+  if (!(n0 > 0 && n1 > 0)) return { remarks: [] };
   const most = rateUnit(cells) === "share" ? 1 - r0 : 2 * r0;
   const part = PARTS.find((part) => least(part) < most);
   if (part === undefined) {
-    return ["Even if half of these rows moved by as much as they can, it would not show."];
+    const tooFew =
+      "These rows are too few: even if half of them moved by as much as they can, it would not show.";
+    return { tooFew, remarks: [] };
   }
   const by = changeText(r0, r0 + least(part), rateUnit(cells)).replace(/^rose by |,.*$/g, "");
   const above =
     cells.quantile === undefined
       ? ""
       : ` in the share above ${amount(cells.quantile.at, cells.unit)}`;
-  return [
-    `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`,
-  ];
+  return {
+    remarks: [
+      `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`,
+    ],
+  };
 }
 
 /** Leaves that are of no part. */
@@ -238,7 +264,10 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
       const [own0, own1] = [n0 > 0 ? r0 : r1, n1 > 0 ? r1 : r0];
       const [was, is] = [n0 / all.n0, n1 / all.n1];
       if (was > 0) weights[code] = is / was;
-      const mix = n0 + n1 > 0 ? (is - was) * ((own0 + own1) / 2 - middle) : 0;
+      // What a run or two had says nothing of the rate.
+      const [few0, few1] = [n0 + CLUMP.rows, n1 + CLUMP.rows];
+      const usual = (own0 * n0 + own1 * CLUMP.rows) / few0 + (own1 * n1 + own0 * CLUMP.rows) / few1;
+      const mix = n0 + n1 > 0 ? (is - was) * (usual / 2 - middle) : 0;
       return { value: cells.values[at]![code]!, leaves, mix, was, is, r0: own0, r1: own1 };
     });
     const most = values.reduce((a, b) => (Math.abs(b.mix) > Math.abs(a.mix) ? b : a));

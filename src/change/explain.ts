@@ -168,8 +168,9 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
     leaves: _,
     half,
     rest: isRest,
-    isGuess,
+    doubt,
     isAsIf: _asIf,
+    history: _history,
     told,
     ...part
   }: Part): Cause => ({
@@ -179,7 +180,7 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
     low: Math.max(part.change - half, cells.kind === "flow" ? -(part.before ?? 0) : -Infinity),
     high: part.change + half,
     part: whole === 0 ? null : part.change / whole,
-    grade: isGuess === true ? "may be" : "named",
+    grade: doubt !== undefined ? "may be" : "named",
     ...(told !== undefined && {
       sentence: tell(told.headline, told.evidence, told.details ?? []).sentence,
     }),
@@ -192,7 +193,7 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
     found: causes.some(({ grade }) => grade === "named"),
     undecided:
       causes[0] === undefined
-        ? !isKnown(account) || isLarge(account)
+        ? !isKnown(account) || isLarge(account) || account.tooFew !== undefined
         : causes[0].grade === "may be",
     causes,
     rest,
@@ -273,7 +274,14 @@ function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[
     const why = `because ${which} ${holds} such rows`;
     return tell("I can't tell what changed", `I can't tell it, ${why}`, [whole]);
   }
-  const more = [...(cells.unlike ? [cells.unlike] : []), ...movesText(cells, account), ...remarks];
+  const { tooFew } = account;
+  const more = [
+    ...[cells.unlike, tooFew].filter((text) => text !== undefined),
+    // Of rows that are too few nobody knows that users only upgraded.
+    ...(tooFew === undefined ? movesText(cells, account) : []),
+    ...parts.flatMap(({ history = [] }) => history),
+    ...remarks,
+  ];
   const [first, ...others] = causes;
   if (first === undefined) {
     const looked = cells.names.join(", ");
@@ -284,11 +292,16 @@ function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[
       const noise = `No part of it stands out from the noise in ${looked}`;
       return tell(head, whole, [noise, ...more]);
     }
+    if (account.tooFew !== undefined) {
+      return tell("I can't tell whether a part of it moved: too few rows", whole, more);
+    }
     const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
     return tell("Nothing stands out", whole, [usual, ...more]);
   }
   const told = parts[0]!.told;
   const share = told?.share ?? partText(first.part);
+  const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
+  const all = isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole;
   const asIf = parts[0]!.isAsIf === true ? ", had its runs held as many as before" : "";
   const evidence = told?.evidence ?? `${evidenceText(cells, first, share)}${asIf}`;
   const listed = others.filter((_, at) => !parts[at + 1]!.told).slice(0, MOST_LISTED);
@@ -303,16 +316,15 @@ function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[
     `${counted(untold, "further cause")} stand${untold === 1 ? "s" : ""} in the table`;
   const head = told?.headline ?? headlineText(cells, first, causes.length);
   if (first.grade === "may be") {
-    const chance = `That is more than chance gives once in ten questions, but too little to name it for certain`;
     return tell(`May be: ${head}`, evidence, [
-      chance,
+      parts[0]!.doubt,
       ...(told?.details ?? []),
-      whole,
+      all,
       ...texts,
       ...more,
     ]);
   }
-  return tell(head, evidence, [...(told?.details ?? []), whole, ...texts, further, ...more]);
+  return tell(head, evidence, [...(told?.details ?? []), all, ...texts, further, ...more]);
 }
 
 /** "fell by 23 %" of counts; "rose from 2 % to 40 %" of shares and means. */

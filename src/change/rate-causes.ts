@@ -310,23 +310,10 @@ function standardErrors(sums: Sums<number>, noise: number, variation?: number): 
   return Math.sign(moved) * Math.sqrt(Math.max(0, deviance) / noise);
 }
 
-/**
- * What was usual of each leaf's rows of after: the rate of before of its value of the dimension whose
- * values differ most in it. A program that always failed more isn't measured against all others.
- */
-function usualParts({ sizes, codes, allBefore, partBefore, allAfter }: RateLeaves): Float64Array {
+/** What was usual of each leaf's rows of after: the rate of before of all. */
+function usualParts({ allBefore, partBefore, allAfter }: RateLeaves): Float64Array {
   const rate = sumOver(partBefore) / sumOver(allBefore);
-  let most = 0;
-  let rates: Float64Array = new Float64Array(1).fill(rate);
-  let own: Int32Array = new Int32Array(allAfter.length);
-  sizes.forEach((size, dimension) => {
-    const n = sumsIn(codes[dimension]!, allBefore, size);
-    const part = sumsIn(codes[dimension]!, partBefore, size);
-    const each = n.map((rows, at) => (part[at]! + PRIOR_ROWS * rate) / (rows + PRIOR_ROWS));
-    const spread = each.reduce((sum, value, at) => sum + n[at]! * (value - rate) ** 2, 0) / size;
-    if (spread > most) [most, rates, own] = [spread, each, codes[dimension]!];
-  });
-  return allAfter.map((rows, leaf) => rows * rates[own[leaf]!]!);
+  return allAfter.map((rows) => rows * rate);
 }
 
 /** Logarithm of the greatest likelihood of a part of n rows. */

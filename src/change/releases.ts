@@ -1,10 +1,11 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, sumOver } from "./cuboids.js";
+import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
 import {
   ALIKE_RATIO,
+  FLOOD,
   GONE,
   LEAST_EXCHANGED,
   LEAST_MOVED,
@@ -134,6 +135,11 @@ export function upgrade(
   // Where one release is a cause the others show nothing either: their parts of the rest are greater.
   const doubted = new Uint8Array(first.length);
   out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
+  // Nor does a place that a flood fills, as one probe can.
+  const [had, has] = [counted.before, counted.after].map((n) => sumsIn(strata, n, first.length));
+  has!.forEach((now, at) => {
+    if (now > FLOOD * (had![at]! * cells.ratio + LEAST_RUNS)) doubted[at] = 1;
+  });
   const all = byRelease(counted, { codes, programs });
   const totals = byRelease(
     counted,
@@ -174,6 +180,9 @@ export interface NamedRows {
   /** True if some rows of its values are of a cause before it. */
   readonly rest: boolean;
   readonly isRelease: boolean;
+  /** As it was found, by numbers. */
+  readonly dimensions: readonly number[];
+  readonly values: readonly number[];
 }
 
 /**
@@ -193,7 +202,8 @@ export function namedRows(
   const where = Object.fromEntries(
     dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
   );
-  if (!dimensions.includes(version)) return { where, leaves, rest, isRelease: false };
+  const found = { dimensions, values: codes, rest };
+  if (!dimensions.includes(version)) return { ...found, where, leaves, isRelease: false };
   const programs = cells.leaves.codes[program];
   const groups = programs === undefined ? [] : [...leavesBy(programs, leaves).values()];
   const lost = (some: readonly number[]) => sumOver(has, some) - sumOver(had, some);
@@ -201,7 +211,7 @@ export function namedRows(
   const most = groups.reduce((a, b) => (Math.abs(lost(b)) > Math.abs(lost(a)) ? b : a), []);
   const along = groups.filter((some) => moved(some) / moved(most) > ALIKE_RATIO);
   const own = along.length === 1 ? most : leaves;
-  return { where: { ...programOf(cells, own), ...where }, leaves: own, rest, isRelease: true };
+  return { ...found, where: { ...programOf(cells, own), ...where }, leaves: own, isRelease: true };
 }
 
 /** The program that all of these leaves are of, by its dimension; nothing where there are several. */

@@ -1,12 +1,13 @@
 import { ProbelabError } from "../base/error.js";
+import { count } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { isVersionColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import type { TimeRange } from "../time/time-range.js";
+import { formatRange, type TimeRange } from "../time/time-range.js";
 import type { ChangeSource } from "./cells.js";
 import type { Part, Told } from "./account.js";
 import { ALIKE_RATIO, TOTAL_TOLERANCE } from "./thresholds.js";
-import { amount, percent } from "./words.js";
+import { amount, elementText, number, percent } from "./words.js";
 
 /** The ranges that were compared, and which rows count. */
 export interface Compared {
@@ -23,8 +24,8 @@ const MOST_ASKED = 3;
 
 /**
  * Says of parts whose runs hold fewer measurements whether the runs end early (they are shorter, too) or
- * leave some out, and of those that hold more whether rows repeat: two narrow questions a part. What
- * can't be asked stays as it is told.
+ * leave some out, and of those that hold more whether rows repeat: two narrow questions a part; and of
+ * parts that appeared whether they are back. What can't be asked stays as it is told.
  */
 export async function withRunEvidence(
   source: ChangeSource,
@@ -47,7 +48,47 @@ export async function withRunEvidence(
       sides && (holds === "fewer" ? shorter(part, ...sides) : repeated(part, ...sides));
     if (better) told[parts.indexOf(part)] = { ...part, told: better };
   }
+  for (const [at, part] of told.slice(0, MOST_ASKED).entries()) {
+    const history = part.before === 0 && (await asked(historyOf(source, compared, part)));
+    if (history) told[at] = { ...part, history };
+  }
   return told;
+}
+
+/** So many ranges before the earlier one show whether something is new. */
+const RANGES_BEFORE = 4;
+
+/** Says of what has no row in the earlier range that some came before it; undefined where none did. */
+async function historyOf(
+  source: ChangeSource,
+  { before, where = {}, signal }: Compared,
+  part: Part,
+): Promise<string | undefined> {
+  const values = Object.values(part.where);
+  if (values.length === 0 || values.some((value) => typeof value !== "string")) return undefined;
+  const start = new Date(+before.start - RANGES_BEFORE * (+before.end - +before.start));
+  const range = { ...before, start, end: before.start };
+  const question = {
+    range,
+    every: "all",
+    where: { ...where, ...part.where },
+    measures: { rows: count() },
+    ...(signal && { signal }),
+  };
+  const [row] = (await source.ask(question as never)).rows() as { rows: number }[];
+  return row && row.rows > 0
+    ? `${elementText(part.where)} isn't new: ${number(row.rows)} came in ${formatRange(range)}, before the earlier range`
+    : undefined;
+}
+
+/** An answer, or undefined where a column, a right or memory for it is missing: what is known is still worth telling. */
+async function asked<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ProbelabError && error.code !== "ABORTED") return undefined;
+    throw error;
+  }
 }
 
 /** Median duration, or the share of surplus rows: of the part's program before, and of the part now. */
@@ -73,15 +114,9 @@ async function sidesOf(
     const [row] = answer.rows() as { q50?: number | null; share?: number | null }[];
     return row?.q50 ?? row?.share ?? NaN;
   };
-  try {
-    const was = await sideOf(before, wider);
-    const is = await sideOf(after, own);
-    return Number.isFinite(was + is) ? [was, is] : undefined;
-  } catch (error) {
-    // A column, a right or memory for it is missing: what is known is still worth telling.
-    if (error instanceof ProbelabError && error.code !== "ABORTED") return undefined;
-    throw error;
-  }
+  const was = await asked(sideOf(before, wider));
+  const is = was === undefined ? undefined : await asked(sideOf(after, own));
+  return Number.isFinite(was! + is!) ? [was!, is!] : undefined;
 }
 
 function shorter({ told, where }: Part, was: number, is: number): Told {

@@ -126,8 +126,9 @@ export function runSizes(
     const told = { ...text, details: share ? [share] : [] };
     // The scatter of few runs is hardly known.
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
-    const isGuess = (change / error) ** 2 / 2 < price * (1 + FEW_RUNS / fewest);
-    sizes.push({ where, leaves, before, after: now, change, half, told, isGuess });
+    const isSure = (change / error) ** 2 / 2 >= price * (1 + FEW_RUNS / fewest);
+    const doubt = isSure ? undefined : "These are too few runs to name it for certain";
+    sizes.push({ where, leaves, before, after: now, change, half, told, doubt });
   };
   for (const each of causes) {
     const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
@@ -155,7 +156,8 @@ export function runSizes(
       Math.abs(holds / held - 1) > TOTAL_TOLERANCE
     ) {
       const all = sizes.length === 0 ? "All runs alike" : "All other runs alike";
-      add({}, rest, whole, runsText(whole.size, `${all} hold ${moreOrFewer(whole.size)}`));
+      const text = runsText(whole.size, `${all} hold ${moreOrFewer(whole.size)}`);
+      add({}, rest, whole, text, CERTAIN ** 2 / 2);
     }
   }
   return { sizes, after };

@@ -76,8 +76,6 @@ export const SUREST = [0, 1, MOST_CAUSES];
  */
 export const CLUMP = { rows: 30, runs: 3 };
 export const PRIOR_GROUPS = 4;
-/** So many large leaves tell how they scatter. */
-export const LEAST_LEAVES = 12;
 
 // Shares and means.
 

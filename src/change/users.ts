@@ -18,8 +18,11 @@ export interface Users {
   readonly variance: Float64Array;
   /** Natural logarithm of how unlikely it is that these leaves changed so, were it only by users. @param factor what was ordinary. */
   readonly against: (leaves: readonly number[], factor?: number) => number;
-  /** The least part of all rows (of both ranges) whose loss, as half of a value's rows, or by which the whole's change would be that unlikely. */
-  readonly least: (unlikely: number, whole?: boolean) => number;
+  /**
+   * The least part of all rows (of both ranges) whose loss would be that unlikely.
+   * @param lost the part of a value's rows (of before) that this is; missing: they are lost over all rows.
+   */
+  readonly least: (unlikely: number, lost?: number) => number;
 }
 
 /** How many places these leaves' change comes from, as if all had an equal part of it. */
@@ -33,6 +36,21 @@ export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: F
   const sums = [...leavesBy(parts, leaves).values()].map((own) => sumOver(moved, own));
   const all = sums.reduce((sum, by) => sum + by, 0);
   return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
+}
+
+/** True if these rows may all be of one user: of one program, country and network, and one release. */
+export function maybeOneUser(cells: ChangeCells, leaves: readonly number[]): boolean {
+  const { version } = releaseDimensions(cells);
+  const some = leaves.filter((leaf) => cells.before[leaf]! + cells.after[leaf]! > 0);
+  return (
+    cells.names.includes("probe_asn") &&
+    cells.names.every((name, at) => {
+      const codes = new Set(some.map((leaf) => cells.leaves.codes[at]![leaf]!));
+      // A release that isn't known is no other.
+      const known = [...codes].filter((code) => at !== version || cells.values[at]![code]);
+      return name === "test_name" || known.length <= 1;
+    })
+  );
 }
 
 /** The size of the place in which half of all rows are that large. */
@@ -132,15 +150,16 @@ export function usersOf(
       const spread = known ? n * scatter : sumOver(variance, leaves);
       return exponent(Math.abs(change) - (usual * n) / 2, spread, Math.min(heaviest, most));
     },
-    least(unlikely, whole = false) {
+    least(unlikely, lost) {
       const rowsOfAll = sumOver(size);
       const perRow = Math.max(sumOver(varianceOf), sumOver(variance)) / rowsOfAll;
       let [low, high] = [0, rowsOfAll];
       for (let step = 0; step < 40; step += 1) {
         const rows = (low + high) / 2;
-        // Of a part that lost half of its rows those of both ranges are three times what it lost.
-        const n = whole ? rowsOfAll : 3 * rows;
-        const beyond = rows - ((whole ? TOTAL_TOLERANCE : PART_TOLERANCE) * n) / 2;
+        // A value's rows of both ranges: of one that lost half three times what it lost.
+        const n = lost === undefined ? rowsOfAll : (2 / lost - 1) * rows;
+        const usual = lost === 0.5 ? PART_TOLERANCE : TOTAL_TOLERANCE;
+        const beyond = rows - (usual * n) / 2;
         const most = known ? Math.min(all.heaviest, rows) : 0;
         if (exponent(beyond, perRow * n, most) < unlikely) low = rows;
         else high = rows;

@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { between, count, explain, mean, share } from "../../src/index.js";
+import {
+  between,
+  count,
+  countDistinct,
+  explain,
+  mean,
+  ratio,
+  share,
+  sum,
+} from "../../src/index.js";
 import { compareCells } from "../../src/change/compare.js";
 import { explainCells } from "../../src/change/explain.js";
+import { seeded as seeds } from "../../bench/change/change-points.js";
+import { cellsOf as serviceCells, serviceOf } from "../../bench/change/users.js";
 import { ownDatabase } from "../support/own-database.js";
 import { cellsOf, seeded, service, type Row } from "./cells-given.js";
 
@@ -104,12 +115,56 @@ describe("a count", () => {
   });
 
   test("of few rows says what would not show, and names nothing", () => {
-    const rows = service(3, NAMES, [2, 3, 2], ([cc]) => (cc === "cc1" ? 0.8 : 1), 30);
+    const rows = service(3, NAMES, [2, 3, 2], ([cc]) => (cc === "cc1" ? 0.8 : 1), 100);
     const { found, sentence } = explainCells(cellsOf(NAMES, rows));
     expect(found).toBe(false);
     expect(sentence).toMatch(
-      /What would not show: the loss of half of a value under \d+ measurements \(\d+ % of all\), or of less than \d+ measurements \(\d+ % of all\) over all rows\./,
+      /What would not show: the loss of half of a value under [\d,]+ measurements \(\d+ % of all\), or of less than [\d,]+ measurements \(\d+ % of all\) over all rows\./,
     );
+  });
+
+  test("of rows that are too few can't tell, and denies nothing", () => {
+    const few = serviceOf(seeds(5), { rows: 30_000 });
+    for (const cells of [
+      serviceCells(few.runs, false),
+      cellsOf(
+        ["cc"],
+        [{ values: ["a"], before: 12, after: 13, partBefore: 1, partAfter: 2 }],
+        "rate",
+      ),
+    ]) {
+      const { found, undecided, sentence } = explainCells(cells);
+      expect(found).toBe(false);
+      expect(undecided).toBe(true);
+      expect(sentence).toMatch(/^I can't tell .*These rows are too few/);
+      expect(sentence).not.toMatch(/Nothing stands out|No part of it moved|1\d\d % of all/);
+    }
+  });
+
+  test("where all is gone, or nothing was there, says so, and of few rows that it may be chance", () => {
+    const rows = service(3, NAMES, [3, 4, 2], () => 1, 85);
+    const before = rows.reduce((sum, row) => sum + row.before, 0);
+    const gone = explainCells(
+      cellsOf(
+        NAMES,
+        rows.map((row) => ({ ...row, after: 0 })),
+      ),
+    );
+    expect(gone).toMatchObject({ found: true, undecided: false, before, after: 0 });
+    expect(gone.headline).toBe(
+      `All measurements are gone: ${before.toLocaleString("en-US")} before, none now`,
+    );
+    const came = explainCells(
+      cellsOf(
+        NAMES,
+        rows.map((row) => ({ ...row, before: 0 })),
+      ),
+    );
+    expect(came.headline).toMatch(/^[\d,]+ measurements came where none did before$/);
+    const few = service(3, NAMES, [2, 2, 1], () => 1, 5).map((row) => ({ ...row, after: 0 }));
+    const doubted = explainCells(cellsOf(NAMES, few));
+    expect(doubted).toMatchObject({ found: false, undecided: true });
+    expect(doubted.sentence).toMatch(/^May be: All .*These rows are too few: that can be chance/);
   });
 
   test.each([
@@ -348,6 +403,23 @@ describe("on the engine", () => {
       dimensions: ["test_name", "probe_cc"],
     });
     expect(runtime.causes[0]!.where).toEqual({ probe_cc: "DE" });
+    const perRow = await explain(lab.measurements, {
+      before,
+      after,
+      measure: ratio(sum("test_runtime"), count()),
+      dimensions: ["test_name", "probe_cc"],
+    });
+    expect(perRow.causes[0]!.where).toEqual({ probe_cc: "DE" });
+    expect(perRow.after! - perRow.before!).toBeGreaterThan(1);
+    await expect(
+      explain(lab.measurements, {
+        before,
+        after,
+        measure: ratio(countDistinct("probe_asn"), count()),
+      }),
+    ).rejects.toThrow(
+      /Can't explain a change of a ratio of countDistinct and count: .* Take a ratio of counts and sums, such as/,
+    );
     const only = await explain(lab.measurements, {
       before,
       after,

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { explainCells } from "../../src/change/explain.js";
 import { seeded as draws } from "../../bench/change/change-points.js";
-import { cellsOf as serviceCells, has, serviceOf } from "../../bench/change/users.js";
+import {
+  cellsOf as serviceCells,
+  has,
+  serviceOf,
+  type Run,
+  type Service,
+} from "../../bench/change/users.js";
+import { leavesBy } from "../../src/change/cuboids.js";
 import { cellsOf, seeded, type Row } from "./cells-given.js";
 
 const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];
@@ -256,5 +263,81 @@ describe("what is said of releases", () => {
         expect(Number(told.replaceAll(",", ""))).toBeLessThanOrEqual(held);
       }
     }
+  });
+});
+
+describe("what comes and goes with a few users", () => {
+  /** Both weeks of a service, of whose second some runs are left; of a share those that failed. */
+  const asked = (
+    seed: number,
+    rows: number,
+    kept: (run: Run, service: Service) => boolean,
+    isShare = false,
+  ) => {
+    const service = serviceOf(draws(seed), { rows, share: isShare });
+    const runs = service.runs.filter((run) => kept(run, service));
+    return explainCells(serviceCells(runs, isShare));
+  };
+  /** The user with most runs. */
+  const heaviest = ({ runs }: Service) => {
+    const users = [...leavesBy(runs.map(({ user }) => user))];
+    return users.reduce((a, b) => (b[1].length > a[1].length ? b : a))[0];
+  };
+
+  test("may be one user where all of it is of one program, network and release", () => {
+    const { found, causes, sentence } = asked(22, 20_000, ({ day, user }, all) => {
+      return day < 0 || user !== heaviest(all);
+    });
+    expect(found).toBe(false);
+    expect(causes[0]).toMatchObject({ grade: "may be", after: 0 });
+    expect(sentence).toContain("it may be one user");
+  });
+
+  test("is told of the whole program where its releases lost alike", () => {
+    const { causes } = asked(20, 15_000, ({ day, user, values: [program] }) => {
+      return day < 0 || program !== "Kiosk" || user % 4 === 0;
+    });
+    const own = causes.filter(({ where }) => where["software_name"] === "Kiosk");
+    expect(own.map(({ where }) => where)).toEqual([{ software_name: "Kiosk" }]);
+  });
+
+  test("is not told of all rows where one program has nearly all of them", () => {
+    const { sentence } = asked(14, 15_000, ({ day, user, values: [program] }, all) => {
+      const sizes = [
+        ...leavesBy(
+          all.runs.map(({ values }) => all.programs.findIndex(({ name }) => name === values[0])),
+        ),
+      ];
+      const [largest] = sizes.reduce((a, b) => (b[1].length > a[1].length ? b : a));
+      return day < 0 || program !== all.programs[largest]!.name || user % 4 === 0;
+    });
+    expect(sentence).toMatch(/^All rows alike fell/);
+    expect(sentence).toMatch(/These rows can't tell whether all did, or software_name \S+ alone\./);
+  });
+
+  test("only may be the mix that moved a share", () => {
+    const { found, sentence } = asked(
+      37,
+      15_000,
+      ({ day, user }, all) => day >= 0 || user !== heaviest(all),
+      true,
+    );
+    expect(found).toBe(false);
+    expect(sentence).toMatch(/^May be: The mix of .*A few users who came or went may have done it/);
+  });
+
+  test("shows nothing of upgrades where one probe floods a release", () => {
+    const service = serviceOf(draws(0), { rows: 40_000 });
+    const after = service.runs.filter(({ day }) => day >= 0);
+    const one = after[Math.floor(after.length / 2)]!;
+    const flood = Array.from({ length: Math.ceil(0.35 * service.runs.length) }, (_, at) => ({
+      ...one,
+      day: at % 7,
+    }));
+    const { causes } = explainCells(serviceCells([...service.runs, ...flood], false));
+    const [first, ...others] = causes;
+    expect(others).toEqual([]);
+    expect(first!.where).toMatchObject({ probe_asn: one.values[3], test_name: one.values[4] });
+    expect(first!.change / (flood.length * one.length)).toBeCloseTo(1, 1);
   });
 });

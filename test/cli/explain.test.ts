@@ -69,6 +69,44 @@ test("probelab explain gives no all-clear above a row whose interval leaves out 
   expect(out.replace(/\s+/g, " ")).toMatch(/The interval of probe_cc IT leaves out what is usual/);
 });
 
+test("probelab explain ends with 9 where rows are too few, and with 8 where all are gone", async () => {
+  await using thin = await newDatabase();
+  await thin.writer.command(
+    `CREATE TABLE fastpath ENGINE = MergeTree ORDER BY measurement_start_time AS
+     SELECT now() - number * 20000 AS measurement_start_time, toString(number) AS report_id,
+       ['IT', 'FR'][1 + number % 2] AS probe_cc, 'web_connectivity' AS test_name
+     FROM numbers(61)`,
+  );
+  // Of the later week hardly a row is left: the present of a table is its last row.
+  await using gone = await newDatabase();
+  await gone.writer.command(
+    `CREATE TABLE fastpath ENGINE = MergeTree ORDER BY measurement_start_time AS
+     SELECT now() - 86400 * 7 - number * 160 AS measurement_start_time, toString(number) AS report_id,
+       ['IT', 'FR'][1 + number % 2] AS probe_cc, 'web_connectivity' AS test_name
+     FROM numbers(3645)`,
+  );
+  const asked = (database: { readonly url: string }, ...args: string[]) =>
+    probelab(["explain", "--last", "7d", ...args], {
+      env: { PROBELAB_MEASUREMENTS: database.url },
+    });
+  const [few, none, all] = await Promise.all([
+    asked(thin),
+    asked(thin, "--where", "probe_cc=XX"),
+    asked(gone),
+  ]);
+  expect(few.code).toBe(9);
+  expect(few.out).toMatch(/^I can't tell whether a part of it moved: too few rows\./);
+  expect(few.out.replace(/\s+/g, " ")).toMatch(
+    /not even the loss of half of them would be certain/,
+  );
+  expect(none.code).toBe(9);
+  expect(none.out).toMatch(
+    /^I can't tell what changed\.\nI can't tell it, because neither range holds such rows\./,
+  );
+  expect(all.code).toBe(8);
+  expect(all.out).toMatch(/^All measurements are gone: 3,6\d\d before, none now\./);
+});
+
 test("probelab explain refuses what it can't ask, with 1", async () => {
   const [column, rows] = await Promise.all([
     explain("--by", "probe_c"),
