@@ -3,7 +3,7 @@ import { counted, lowered } from "../base/text.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
-import { Result } from "../result/result.js";
+import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import {
   askCells,
@@ -225,7 +225,7 @@ function causeResult(
     ["rate", "By its own rate", unit],
     ["mix", "By its weight", unit],
   ] as const;
-  return new Result(resultOfRows(rows).table, {
+  return resultOfRows(rows, {
     ...origin,
     columns: {
       dimensions: [{ name: "cause", order: causes.map(({ text }) => text) }],
@@ -270,8 +270,8 @@ function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[
   if (!isKnown(account)) {
     const which = before === after ? "neither" : before === null ? "the earlier" : "the later";
     const holds = which === "neither" ? "range holds" : "range doesn't hold";
-    const why = `because ${which} ${holds} such rows`;
-    return tell("I can't tell what changed", `I can't tell it, ${why}`, [whole]);
+    const why = cells.whyEmpty ?? `I can't tell it, because ${which} ${holds} such rows`;
+    return tell("I can't tell what changed", why, [whole]);
   }
   const more = [...(cells.unlike ? [cells.unlike] : []), ...movesText(cells, account), ...remarks];
   const [first, ...others] = causes;

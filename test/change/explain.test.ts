@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { between, count, explain, mean, share } from "../../src/index.js";
+import { between, changePoints, count, explain, mean, share } from "../../src/index.js";
 import { compareCells } from "../../src/change/compare.js";
 import { explainCells } from "../../src/change/explain.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -348,6 +348,12 @@ describe("on the engine", () => {
       dimensions: ["test_name", "probe_cc"],
     });
     expect(runtime.causes[0]!.where).toEqual({ probe_cc: "DE" });
+    const where = { software_name: "ap" };
+    const misspelt = await explain(lab.measurements, { before, after, where });
+    expect(misspelt.headline).toBe("I can't tell what changed");
+    expect(misspelt.evidence).toMatch(/ has software_name ap; the range holds "app"\.$/);
+    const none = await lab.measurements.counts({ range: after, every: "day", where });
+    expect((await changePoints(none)).evidence).toBe(misspelt.evidence);
     const only = await explain(lab.measurements, {
       before,
       after,

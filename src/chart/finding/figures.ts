@@ -110,15 +110,12 @@ function changes(
   ends?: Readonly<Record<"low" | "high", readonly (number | null)[]>>,
 ): Pick<FindingPicture, "result" | "kind" | "options"> {
   const rest = name.at(-1) === REST && { other: REST };
-  // A finding of nothing has no column either.
-  const drawn = ["change", "relative", "before", "after", "low", "high"];
-  const table = name.length === 0 ? foundTable(result.table, drawn, []) : result.table;
   const columns = {
     ...result.origin.columns,
     dimensions: [{ name: "name", order: name, ...rest }],
   };
   return {
-    result: result.with(table.assign({ name, figures, ...ends }), { columns }),
+    result: result.with(result.table.assign({ name, figures, ...ends }), { columns }),
     kind: BAR,
     options: {
       y: "change",
@@ -195,7 +192,7 @@ const LEVEL = "Fitted level, without its season";
  */
 export function series(
   { table, origin }: Result,
-  { kind, rows: found = [] }: ChangeRecord,
+  { kind, sentence, rows: found = [] }: ChangeRecord,
 ): FindingPicture {
   const isAlarm = kind === "anomalies";
   const { dimensions, measures } = origin.columns;
@@ -249,7 +246,8 @@ export function series(
   };
   const { range } = origin;
   const noun = isAlarm ? "alarm" : "change";
-  const many = found.length === 0 ? `no ${noun}` : counted(found.length, noun);
+  const none = sentence.startsWith("Can't tell") ? "can't tell" : `no ${noun}`;
+  const many = found.length === 0 ? none : counted(found.length, noun);
   const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
   return {
     result: new Result(foundTable(table, drawn, rows), {
