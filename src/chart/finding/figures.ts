@@ -10,6 +10,7 @@ import type { ResultColumns } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { DAY } from "../../time/span.js";
 import { heading, label } from "../render/label.js";
+import { THEMES } from "../render/theme.js";
 import { BAR } from "../bar.js";
 import type { ChartKind } from "../frame.js";
 import { LINE } from "../line.js";
@@ -173,6 +174,76 @@ export function steps(result: Result): FindingPicture {
       ...{ beside: ["figures"], text: "figures" },
     },
     title: "Reports from check-in to storage",
+    remarks: [],
+  };
+}
+
+/** The runs of a program's versions, and what each holds, before and after; see `Evidence`. */
+export function runsByVersion(result: Result): FindingPicture {
+  const { dimensions, measures } = result.origin.columns;
+  const [version, range] = dimensions;
+  const [was = "", is = ""] = range!.order.map(String);
+  const rows = measures.flatMap(({ name, label }) =>
+    result.rows().map((row) => ({ ...row, measure: label, value: row[name] })),
+  );
+  const value = { name: "value", label: "", unit: "", additive: false, missing: "gap" } as const;
+  const columns: ResultColumns = {
+    dimensions: [
+      ...dimensions,
+      { name: "measure", order: measures.map(({ label }) => label), ordered: true },
+    ],
+    measures: [value],
+  };
+  const names = [version!.name, range!.name, "measure", "value"];
+  return {
+    result: result.with(foundTable(result.table, names, rows), { columns }),
+    kind: BAR,
+    options: {
+      ...{ x: version!.name, y: "value", yLabel: "", color: range!.name, stack: false },
+      ...{ facet: "measure", scales: "own", horizontal: false, height: 200 },
+      colors: { [was]: THEMES.light.neutral, [is]: THEMES.light.series[5]! },
+    },
+    title: "Runs, and measurements a run, by version",
+    remarks: [],
+  };
+}
+
+/** Rows along time against what was expected, the difference shaded; see `Evidence`. */
+export function flow(result: Result): FindingPicture {
+  const { time, measures } = result.origin.columns;
+  const [observed, expected] = measures;
+  const rows = result.rows().map((row): FindingRow => ({ ...row, series: observed!.label }));
+  const judged = rows.filter(({ expected }) => expected !== null);
+  const off = judged.reduce(
+    (sum, row) => sum + Number(row["observed"]) - Number(row["expected"]),
+    0,
+  );
+  const end = off < 0 ? Math.min : Math.max;
+  const drawn = rows.flatMap((row): FindingRow[] => {
+    const due = row["expected"];
+    if (due === null) return [row];
+    const far = end(Number(row["observed"]), Number(due));
+    const usual = { ...row, series: expected!.label, observed: due, low: null, high: null };
+    return [{ ...row, low: due, high: far }, usual];
+  });
+  const ends = [
+    { ...expected!, name: "low", label: observed!.label },
+    { ...expected!, name: "high", label: "what was expected" },
+  ];
+  const columns: ResultColumns = {
+    time: time!,
+    dimensions: [
+      { name: "series", order: [observed!.label, expected!.label], other: expected!.label },
+    ],
+    // Every bucket has a row.
+    measures: [{ ...observed!, missing: "gap" }, ...ends],
+  };
+  const names = [time!.name, "series", "observed", "low", "high"];
+  return {
+    result: result.with(foundTable(result.table, names, drawn), { columns, reductions: [] }),
+    kind: LINE,
+    options: { y: "observed", color: "series", band: ["low", "high"] },
+    title: `${observed!.label} per ${time!.every}, against what was expected`,
     remarks: [],
   };
 }
