@@ -67,6 +67,8 @@ export interface ChangeCells {
   readonly quantile?: { readonly before: number; readonly after: number; readonly at: number };
   /** Why runs aren't counted, where ids mean something else in one of the ranges. */
   readonly unlike?: string;
+  /** Why the later range holds no such row, where it holds none. */
+  readonly whyEmpty?: string;
   /** What the first sentence says of the ranges: " (other days of the week)". */
   readonly caution?: string;
   readonly earlier: TimeRange;
@@ -221,6 +223,7 @@ export async function askCells(
     ...(planned.quantile && { quantile: planned.quantile }),
     caution,
     ...(unlike !== undefined && { unlike }),
+    ...(empty[0] !== undefined && { whyEmpty: empty[0] }),
     earlier: before,
     later: after,
     origin: {

@@ -217,7 +217,10 @@ function tellingOf(found: readonly Found[], judged: readonly Judged[], flows: Fl
   const { every } = flows.time;
   const each = `${measure.label} by ${every}`;
   if (judged.length === 0) {
-    const why = flows.series.length === 0 ? "The answer is empty" : `It has ${LACKING}`;
+    const why =
+      flows.series.length === 0
+        ? (flows.result.origin.notes[0] ?? "The answer is empty")
+        : `It has ${LACKING}`;
     return tell(`Can't tell whether ${each} changed`, why, []);
   }
   const [best, ...others] = found;

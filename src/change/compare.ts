@@ -7,7 +7,6 @@ import { CONFIDENCES } from "../query/wilson.js";
 import type { Where } from "../query/where.js";
 import { isVersionColumn } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
-import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import {
   askCells,
@@ -173,7 +172,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
   const mix = cells.kind === "rate" ? mixText(cells) : undefined;
   const telling =
     cells.before.length === 0
-      ? tell("I can't compare the two ranges", "Neither of them holds a row", [])
+      ? tell("I can't compare the two ranges", cells.whyEmpty ?? "Neither of them holds a row", [])
       : outstanding.length === 0
         ? tell(
             mix === undefined ? "No value moved unlike the whole" : "The mix of values changed",
@@ -184,7 +183,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
             `Moved unlike the whole: ${named.join("; ")}${further}`,
             mix,
           ]);
-  const result = new Result(resultOfRows(listed).table, {
+  const result = resultOfRows(listed, {
     ...origin,
     columns: {
       dimensions: [

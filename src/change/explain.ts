@@ -3,7 +3,7 @@ import { counted, lowered } from "../base/text.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
-import { Result } from "../result/result.js";
+import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import {
   askCells,
@@ -13,6 +13,7 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import type { Account, Part } from "./account.js";
+import { flowOf, runsByVersion, type Evidence } from "./evidence.js";
 import { flowAccount } from "./explain-flow.js";
 import { rateAccount } from "./explain-rate.js";
 import { tell, type Finding, type Telling } from "./finding.js";
@@ -92,6 +93,8 @@ export interface Explanation extends Finding {
   readonly rest: Cause;
   /** Programs whose users went from version to version. */
   readonly moves: readonly Move[];
+  /** What shows the first cause best, for `chart.evidence`: missing where nothing shows more than the table. */
+  readonly shown?: Evidence;
   /** True where rows are missing, where causes only may be, or the whole changed and no part of it stands out. */
   readonly undecided: boolean;
   /** The measure over all rows. */
@@ -126,8 +129,9 @@ const MOST_LISTED = 3;
  */
 export async function explain(source: ChangeSource, options: ExplainOptions): Promise<Explanation> {
   refuseUnknown(options, OPTIONS, ACTION);
+  const measure = options.measure ?? count();
   const cells = await askCells(source, {
-    measure: options.measure ?? count(),
+    measure,
     before: options.before,
     after: options.after,
     dimensions: options.dimensions,
@@ -136,7 +140,14 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
     signal: options.signal,
     runs: true,
   });
-  return explainAsked(source, options, cells);
+  const { cells: asked, account } = await accountAsked(source, options, cells);
+  const first =
+    account.parts[0] ?? (isKnown(account) && isLarge(account) ? account.rest : undefined);
+  const counted = cells.kind === "flow" && ["count", "sum"].includes(measure.measure ?? "");
+  const shown =
+    runsByVersion(asked, first) ??
+    (counted && first ? await flowOf(source, options, asked, first, measure) : undefined);
+  return { ...explanationOf(asked, account), ...(shown && { shown }) };
 }
 
 /** What {@link explain} does after its two scans: it explains the cells, and asks what their runs did besides. */
@@ -145,9 +156,14 @@ export async function explainAsked(
   compared: Compared,
   given: ChangeCells,
 ): Promise<Explanation> {
+  const { cells, account } = await accountAsked(source, compared, given);
+  return explanationOf(cells, account);
+}
+
+async function accountAsked(source: ChangeSource, compared: Compared, given: ChangeCells) {
   const { cells, account } = accountOf(given);
   const parts = await withRunEvidence(source, compared, account.parts);
-  return explanationOf(cells, { ...account, parts });
+  return { cells, account: { ...account, parts } };
 }
 
 /** Explains cells that were asked, by them alone. */
@@ -226,7 +242,7 @@ function causeResult(
     ["rate", "By its own rate", unit],
     ["mix", "By its weight", unit],
   ] as const;
-  return new Result(resultOfRows(rows).table, {
+  return resultOfRows(rows, {
     ...origin,
     columns: {
       dimensions: [{ name: "cause", order: causes.map(({ text }) => text) }],
@@ -271,8 +287,8 @@ function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[
   if (!isKnown(account)) {
     const which = before === after ? "neither" : before === null ? "the earlier" : "the later";
     const holds = which === "neither" ? "range holds" : "range doesn't hold";
-    const why = `because ${which} ${holds} such rows`;
-    return tell("I can't tell what changed", `I can't tell it, ${why}`, [whole]);
+    const why = cells.whyEmpty ?? `I can't tell it, because ${which} ${holds} such rows`;
+    return tell("I can't tell what changed", why, [whole]);
   }
   const { tooFew } = account;
   const more = [

@@ -6,7 +6,7 @@ import type { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
 import { AREA } from "./area.js";
 import { BAR } from "./bar.js";
-import { changeChart, drawChange } from "./finding/change.js";
+import { changeChart, drawChange, evidenceChart } from "./finding/change.js";
 import type { Chart } from "./chart-value.js";
 import { exploreChart } from "./explore/explore.js";
 import { HEATMAP } from "./heatmap.js";
@@ -136,6 +136,22 @@ export const chart = {
    */
   change(finding: Finding, options: ChangeChartOptions = {}): Chart {
     return changeChart(finding, options);
+  },
+  /**
+   * The picture of what is behind a change that `explain` found: of a release the runs and the measurements
+   * a run of each version, before and after; of a country, a network or any other part its rows along time
+   * against what was expected, what is missing shaded.
+   *
+   * @throws ProbelabError for what is no finding, or has no such evidence.
+   * @example
+   * chart.evidence(await explain(lab.measurements, { before, after }));
+   */
+  evidence(finding: Finding, options: ChangeChartOptions = {}): Chart {
+    const drawn = evidenceChart(finding, options);
+    if (drawn !== undefined) return drawn;
+    throw new ProbelabError(
+      `Can't draw the evidence of ${shownValue(finding.headline)}: only what explain finds in a count has some; chart.change draws the finding.`,
+    );
   },
   /**
    * Linked views: the series along time, and the values of each dimension as bars, which filter each

@@ -23,13 +23,18 @@ export function resultOfTable(table: ColumnTable): Result {
 }
 
 /**
- * Plain objects as a Result; its columns are all names that occur, null where a row has none.
+ * Plain objects as a Result; its columns are all names that occur (without rows those that are known), null
+ * where a row has none.
  *
  * @param known of their origin, where they aren't the caller's own.
  * @throws ProbelabError for a column `__proto__`.
  */
 export function resultOfRows(rows: readonly object[], known: Partial<Origin> = {}): Result {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const { dimensions = [], measures = [] } = known.columns ?? {};
+  const names =
+    rows.length === 0
+      ? [...dimensions, ...measures].map(({ name }) => name)
+      : [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (names.includes("__proto__")) {
     throw new ProbelabError(
       "Can't take rows with a column __proto__, which no table can hold: rename it.",

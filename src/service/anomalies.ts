@@ -10,6 +10,7 @@ import {
   type Found,
 } from "../change/anomalies.js";
 import { weekBefore } from "../change/compare.js";
+import type { Evidence } from "../change/evidence.js";
 import { explain, type Explanation } from "../change/explain.js";
 import { tell, type Finding } from "../change/finding.js";
 import { readFlows } from "../change/flows.js";
@@ -46,6 +47,8 @@ export interface AnomaliesVerdict extends AnomaliesFinding {
   readonly since: Date | null;
   /** The values of dimensions that account for it; null without a drop, or if that can't be asked. */
   readonly why: Explanation | null;
+  /** The first of them along time, or by version, for `chart.evidence`. */
+  readonly shown?: Evidence;
   /** How late rows are stored, and who is silent. */
   readonly freshness: Finding;
 }
@@ -197,6 +200,7 @@ export async function flowAnomalies(
     ...tell(head.headline, head.evidence, details),
     state: head.state,
     why,
+    ...(why?.found && why.shown && { shown: why.shown }),
     freshness: fresh,
     found: !["usual", "unknown"].includes(head.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),

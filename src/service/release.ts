@@ -9,7 +9,7 @@ import { isSet } from "../sources/measurements/flags.js";
 import { CONFIDENCES } from "../query/wilson.js";
 import type { Origin } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
-import { Result } from "../result/result.js";
+import type { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import { DAY, HOUR } from "../time/span.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
@@ -447,7 +447,7 @@ function finding(
     ...telling,
     found: values.some(({ verdict }) => verdict === "moved"),
     undecided: values.length === 0 || values.some(({ verdict }) => verdict === "can't tell"),
-    result: new Result(resultOfRows(values).table, {
+    result: resultOfRows(values, {
       ...originOfAll(origins, columns, all),
       ...about,
     }),

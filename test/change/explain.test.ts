@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   between,
+  changePoints,
   count,
   countDistinct,
   explain,
@@ -420,6 +421,12 @@ describe("on the engine", () => {
     ).rejects.toThrow(
       /Can't explain a change of a ratio of countDistinct and count: .* Take a ratio of counts and sums, such as/,
     );
+    const where = { software_name: "ap" };
+    const misspelt = await explain(lab.measurements, { before, after, where });
+    expect(misspelt.headline).toBe("I can't tell what changed");
+    expect(misspelt.evidence).toMatch(/ has software_name ap; the range holds "app"\.$/);
+    const none = await lab.measurements.counts({ range: after, every: "day", where });
+    expect((await changePoints(none)).evidence).toBe(misspelt.evidence);
     const only = await explain(lab.measurements, {
       before,
       after,

@@ -1,19 +1,21 @@
-import { newTable } from "../../src/result/arquero-table.js";
 import { beforeAll, expect, test, vi } from "vitest";
 import {
   type AnomaliesFinding,
   type ChangePoints,
   type Chart,
+  changePoints,
   chart,
   type Finding,
   Result,
   show,
 } from "../../src/index.js";
+import { explainCells } from "../../src/change/explain.js";
 import { drawRecipe } from "../../src/chart/chart.js";
 import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { compiledSpec } from "../../src/chart/render/svg.js";
 import { isRich, mimeBundles } from "../../src/kernel/show.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
+import { cellsOf } from "../change/cells-given.js";
 import * as findings from "./support/findings.js";
 import { pictureOf } from "./support/pictures.js";
 
@@ -198,14 +200,23 @@ test("what is no finding is refused, and so are options that it doesn't know", (
   );
 });
 
-test("a finding of ranges without a row, which has no columns, is drawn and says so", async () => {
-  const finding = made["explanation"];
-  const nothing = new Result(newTable(finding.result.table, []), finding.result.origin);
-  const drawn = chart.change({ ...finding, result: nothing });
+test("a finding of ranges without a row has its columns, is shown, is drawn and says so", async () => {
+  const finding = explainCells(cellsOf(["software_name"], []));
+  expect(finding.result.table.columnNames()).toContain("cause");
+  const shown = await mimeBundles(finding);
+  expect(String(shown.at(-1)!.data["text/html"])).toContain("<table>");
+  const drawn = chart.change(finding);
   expect((drawn.spec["title"] as { text: string[] }).text).toEqual([
     "Measurements: nothing to compare",
   ]);
   expect(await drawn.svg()).toContain("No data in this range.");
+});
+
+test("changes that can't be told aren't titled as none", async () => {
+  const { asked } = made.changes as ChangePoints;
+  const finding = await changePoints(asked.with(asked.table.slice(0, 5)));
+  const { text } = chart.change(finding).spec["title"] as { text: string[] };
+  expect(text).toEqual(["Measurements per hour: can't tell"]);
 });
 
 test.each(NAMES)("%s: without a row it is drawn as one that has none", async (name) => {

@@ -2,6 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
 import { cleanText, isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
+import type { Evidence } from "../../change/evidence.js";
 import { sentenceText } from "../../change/words.js";
 import { htmlText, tableHtml } from "../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";
@@ -12,7 +13,9 @@ import { tableModel } from "../table.js";
 import {
   causes,
   changedValues,
+  flow,
   releaseMeasures,
+  runsByVersion,
   series,
   steps,
   type FindingPicture,
@@ -26,6 +29,8 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
     anomalies: series,
     funnel: steps,
     release: releaseMeasures,
+    "runs by version": runsByVersion,
+    flow,
   };
 
 /** Characters of the sentences above a picture, some four lines: all are in the description. */
@@ -33,18 +38,22 @@ const LONGEST = 560;
 /** Rows of a finding's table in a cell. */
 const MOST_ROWS = 20;
 
-/** The chart of a finding; see `chart.change`. @param withSentence whether its sentence stands in the picture. */
-export function changeChart(
-  finding: Finding,
-  options: ChangeChartOptions,
-  withSentence = true,
-): Chart {
+function checkFinding(finding: Finding): void {
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
       `Can't draw ${what} as a change: pass what explain, compare, changePoints, anomalies, lab.anomalies, lab.release or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
     );
   }
+}
+
+/** The chart of a finding; see `chart.change`. @param withSentence whether its sentence stands in the picture. */
+export function changeChart(
+  finding: Finding,
+  options: ChangeChartOptions,
+  withSentence = true,
+): Chart {
+  checkFinding(finding);
   checkChartOptions(options, "change", "draw a change");
   const { kind, sentence, result } = finding;
   if (kind === "freshness") {
@@ -56,6 +65,21 @@ export function changeChart(
   const rows = drawn === result ? {} : { rows: result.rows() };
   const record = { kind, sentence, ...rows, ...(!withSentence && { bare: true }) };
   return drawChange(drawn, record, options);
+}
+
+/** The chart of a finding's evidence, undefined where it has none; see `chart.evidence`. */
+export function evidenceChart(
+  finding: Finding,
+  options: ChangeChartOptions,
+  withSentence = true,
+): Chart | undefined {
+  checkFinding(finding);
+  const { sentence } = finding;
+  const { shown } = finding as Finding & { readonly shown?: Evidence };
+  if (shown === undefined) return undefined;
+  checkChartOptions(options, "change", "draw the evidence of a change");
+  const record = { kind: shown.of, sentence, ...(!withSentence && { bare: true }) };
+  return drawChange(shown.result, record, options);
 }
 
 /** The chart of what is kept of a finding. */
@@ -97,7 +121,7 @@ function drawnOf(finding: Finding): Result {
 export const FINDING_TYPE = "application/vnd.probelab.finding+json";
 
 /**
- * What a notebook shows of a finding: its headline in bold with the evidence, its chart, and, folded, the rest
+ * What a notebook shows of a finding: its headline in bold with the evidence, its charts, and, folded, the rest
  * and its table. As text the headline and evidence first, then the rest: nothing is said twice.
  * @param show what it shows of a chart.
  */
@@ -106,10 +130,17 @@ export async function findingBundles(
   show: (chart: Chart) => Promise<MimeBundle | undefined>,
 ): Promise<readonly MimeBundle[]> {
   const { kind, headline, evidence, details, result } = finding;
-  let drawn: MimeBundle | undefined;
+  const drawn: MimeBundle[] = [];
   let reason = "";
   try {
-    if (kind !== "freshness") drawn = await show(changeChart(finding, {}, false));
+    const charts =
+      kind === "freshness"
+        ? []
+        : [evidenceChart(finding, {}, false), changeChart(finding, {}, false)];
+    for (const chart of charts) {
+      const bundle = chart && (await show(chart));
+      if (bundle) drawn.push(bundle);
+    }
   } catch (error) {
     if (!(error instanceof ProbelabError)) throw error;
     reason = `<p><small>${htmlText(error.message)}</small></p>\n`;
@@ -130,5 +161,5 @@ export async function findingBundles(
   );
   const rest = `<details><summary>More, and the table</summary>
 ${details.map((text) => `<p>${htmlText(text)}</p>\n`).join("")}${tableHtml(model)}</details>\n`;
-  return [said, ...(drawn ? [drawn] : []), bundle(reason + rest, details.join(" "))];
+  return [said, ...drawn, bundle(reason + rest, details.join(" "))];
 }

@@ -10,6 +10,7 @@ import type { ResultColumns } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { DAY } from "../../time/span.js";
 import { heading, label } from "../render/label.js";
+import { THEMES } from "../render/theme.js";
 import { BAR } from "../bar.js";
 import type { ChartKind } from "../frame.js";
 import { LINE } from "../line.js";
@@ -110,15 +111,12 @@ function changes(
   ends?: Readonly<Record<"low" | "high", readonly (number | null)[]>>,
 ): Pick<FindingPicture, "result" | "kind" | "options"> {
   const rest = name.at(-1) === REST && { other: REST };
-  // A finding of nothing has no column either.
-  const drawn = ["change", "relative", "before", "after", "low", "high"];
-  const table = name.length === 0 ? foundTable(result.table, drawn, []) : result.table;
   const columns = {
     ...result.origin.columns,
     dimensions: [{ name: "name", order: name, ...rest }],
   };
   return {
-    result: result.with(table.assign({ name, figures, ...ends }), { columns }),
+    result: result.with(result.table.assign({ name, figures, ...ends }), { columns }),
     kind: BAR,
     options: {
       y: "change",
@@ -180,6 +178,76 @@ export function steps(result: Result): FindingPicture {
   };
 }
 
+/** The runs of a program's versions, and what each holds, before and after; see `Evidence`. */
+export function runsByVersion(result: Result): FindingPicture {
+  const { dimensions, measures } = result.origin.columns;
+  const [version, range] = dimensions;
+  const [was = "", is = ""] = range!.order.map(String);
+  const rows = measures.flatMap(({ name, label }) =>
+    result.rows().map((row) => ({ ...row, measure: label, value: row[name] })),
+  );
+  const value = { name: "value", label: "", unit: "", additive: false, missing: "gap" } as const;
+  const columns: ResultColumns = {
+    dimensions: [
+      ...dimensions,
+      { name: "measure", order: measures.map(({ label }) => label), ordered: true },
+    ],
+    measures: [value],
+  };
+  const names = [version!.name, range!.name, "measure", "value"];
+  return {
+    result: result.with(foundTable(result.table, names, rows), { columns }),
+    kind: BAR,
+    options: {
+      ...{ x: version!.name, y: "value", yLabel: "", color: range!.name, stack: false },
+      ...{ facet: "measure", scales: "own", horizontal: false, height: 200 },
+      colors: { [was]: THEMES.light.neutral, [is]: THEMES.light.series[5]! },
+    },
+    title: "Runs, and measurements a run, by version",
+    remarks: [],
+  };
+}
+
+/** Rows along time against what was expected, the difference shaded; see `Evidence`. */
+export function flow(result: Result): FindingPicture {
+  const { time, measures } = result.origin.columns;
+  const [observed, expected] = measures;
+  const rows = result.rows().map((row): FindingRow => ({ ...row, series: observed!.label }));
+  const judged = rows.filter(({ expected }) => expected !== null);
+  const off = judged.reduce(
+    (sum, row) => sum + Number(row["observed"]) - Number(row["expected"]),
+    0,
+  );
+  const end = off < 0 ? Math.min : Math.max;
+  const drawn = rows.flatMap((row): FindingRow[] => {
+    const due = row["expected"];
+    if (due === null) return [row];
+    const far = end(Number(row["observed"]), Number(due));
+    const usual = { ...row, series: expected!.label, observed: due, low: null, high: null };
+    return [{ ...row, low: due, high: far }, usual];
+  });
+  const ends = [
+    { ...expected!, name: "low", label: observed!.label },
+    { ...expected!, name: "high", label: "what was expected" },
+  ];
+  const columns: ResultColumns = {
+    time: time!,
+    dimensions: [
+      { name: "series", order: [observed!.label, expected!.label], other: expected!.label },
+    ],
+    // Every bucket has a row.
+    measures: [{ ...observed!, missing: "gap" }, ...ends],
+  };
+  const names = [time!.name, "series", "observed", "low", "high"];
+  return {
+    result: result.with(foundTable(result.table, names, drawn), { columns, reductions: [] }),
+    kind: LINE,
+    options: { y: "observed", color: "series", band: ["low", "high"] },
+    title: `${observed!.label} per ${time!.every}, against what was expected`,
+    remarks: [],
+  };
+}
+
 function labelOf({ origin }: Result, measure: string): string {
   return origin.columns.measures.find(({ name }) => name === measure)?.label ?? measure;
 }
@@ -195,7 +263,7 @@ const LEVEL = "Fitted level, without its season";
  */
 export function series(
   { table, origin }: Result,
-  { kind, rows: found = [] }: ChangeRecord,
+  { kind, sentence, rows: found = [] }: ChangeRecord,
 ): FindingPicture {
   const isAlarm = kind === "anomalies";
   const { dimensions, measures } = origin.columns;
@@ -249,7 +317,8 @@ export function series(
   };
   const { range } = origin;
   const noun = isAlarm ? "alarm" : "change";
-  const many = found.length === 0 ? `no ${noun}` : counted(found.length, noun);
+  const none = sentence.startsWith("Can't tell") ? "can't tell" : `no ${noun}`;
+  const many = found.length === 0 ? none : counted(found.length, noun);
   const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
   return {
     result: new Result(foundTable(table, drawn, rows), {
