@@ -47,7 +47,7 @@ test("of a country that is lost, its rows along time and what was expected, whic
   ]);
   for (const text of [
     "probe_cc = IT",
-    "Expected: the mean of the same weekdays in 2026-05-01 to 2026-05-08 UTC.",
+    "Expected: the mean of the same weekdays in 1–7 May 2026.",
     "Shaded: Measurements to what was expected.",
   ]) {
     expect((drawn.spec["title"] as { subtitle: string[] }).subtitle.join(" ")).toContain(text);

@@ -131,7 +131,7 @@ it("a share or a count that is zero everywhere names what the range holds instea
   const wrong = await ask("t");
   expect(wrong.rows()).toEqual([{ blocked: 0, some: 0 }]);
   expect(wrong.origin.notes).toEqual([
-    'No measurement from 2026-05-04 to 2026-05-05 UTC has anomaly t; the range holds "true", "false".',
+    'No measurement of 4 May 2026 has anomaly t; the range holds "true", "false".',
   ]);
   expect((await ask("true")).origin.notes).toEqual([]);
 });
