@@ -99,7 +99,7 @@ describe("what an incident's severity demands", () => {
 
   test.each([
     ["2026-05-01T14:00:00.000Z", undefined, `${RESPONSE} 14:00 UTC, 0 s left`],
-    ["2026-05-01T14:00:00.001Z", undefined, "  Response: overdue by less than 1 s, due 2026"],
+    ["2026-05-01T14:00:00.001Z", undefined, "  Response: overdue by less than 1 s, due 1 May 2026"],
     [
       "2026-05-02T16:00:00Z",
       undefined,
