@@ -7,8 +7,8 @@ import { offsetAt } from "../time/bucket.js";
 import { readInstant } from "../time/instant.js";
 import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength, type Bucket } from "../time/step.js";
-import { between, formatRange, last } from "../time/time-range.js";
-import { formatInstant } from "../time/time-zone.js";
+import { between, last, rangeText } from "../time/time-range.js";
+import { dateText, momentText } from "../time/time-zone.js";
 import { tell, type Finding, type Telling } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
@@ -433,14 +433,14 @@ function slowFall(
   const chance = 3 * Math.sqrt(is! + was!);
   const lost = was! - is!;
   if (!measure.additive || !(lost > Math.max(SLOW * was!, chance))) return null;
-  const [end, then] = [to, first].map((at) => formatInstant(buckets[at - 1]!.end, range.timeZone));
+  const [end, then] = [to, first].map((at) => dateText(buckets[at - 1]!.end, range.timeZone));
   const text = `The week to ${end} held ${percent(lost / was!)} fewer ${lowered(measure.label)} than the week to ${then}.`;
   return { text, lost };
 }
 
-/** From one bucket to before another: "2026-05-01 to 2026-05-01 06:00 UTC". */
+/** From one bucket to before another: "1 May 2026 00:00–06:00 UTC". */
 function spanText({ buckets, range: { timeZone } }: Flows, from: number, to: number): string {
-  return formatRange(between(buckets[from]!.start, buckets[to - 1]!.end, { timeZone }));
+  return rangeText(between(buckets[from]!.start, buckets[to - 1]!.end, { timeZone }));
 }
 
 function labelOf({ measure }: Flows, { name }: FlowSeries): string {
@@ -469,7 +469,7 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
       ];
     case "silence":
       return [
-        `Silence: no row of any group since ${when.split(" to ")[0]}`,
+        `Silence: no row of any group since ${momentText(flows.buckets[from]!.start, flows.range.timeZone)}`,
         `About ${due} were expected: the flow has stopped, or rows are not stored yet`,
       ];
   }
@@ -478,7 +478,7 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
 /**
  * Says whether a drop is over, of `label`: "The drop goes on: measurements −47 % in the last 3 hours."
  *
- * @param when such as " noticed 2026-05-01 to 2026-05-02 UTC", where nothing before says it.
+ * @param when such as " noticed 1 May 2026", where nothing before says it.
  */
 export function endText(
   label: string,

@@ -6,7 +6,7 @@ import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
-import { formatInstant } from "../time/time-zone.js";
+import { dateText } from "../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 import { changeColumns, tell, type Finding, type Telling } from "./finding.js";
@@ -207,7 +207,7 @@ function localTime(at: number, { timeZone }: TimeRange): number {
 }
 
 function timeText(at: number, { range }: Flows): string {
-  return formatInstant(new Date(at), range.timeZone);
+  return dateText(new Date(at), range.timeZone);
 }
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
@@ -300,7 +300,7 @@ function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
   return `${what} for a quarter of them${fall} would have been noticed in 9 of 10 cases${where}`;
 }
 
-/** "fell by 53 % at 2026-10-03 03:00 UTC"; "From 699 to 326", with the intervals of size and time. */
+/** "fell by 53 % at 3 Oct 2026 03:00 UTC"; "From 699 to 326", with the intervals of size and time. */
 function changeText(change: Change, flows: Flows): string[] {
   const { buckets, measure, range } = flows;
   const time = (at: number) => timeText(+startOf(flows, at), flows);
@@ -325,7 +325,7 @@ function changeText(change: Change, flows: Flows): string[] {
   ];
 }
 
-/** "2026-10-03 03:00", of a slope "2026-10-03 to 2026-10-13". */
+/** "3 Oct 2026 03:00", of a slope "3 Oct 2026 to 13 Oct 2026". */
 function whenText({ at, until, kind }: Change, flows: Flows): string {
   const [begin, end] = [at, until].map((place) => timeText(+startOf(flows, place), flows));
   return kind === "step" ? begin! : `${begin} to ${end}`;

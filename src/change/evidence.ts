@@ -7,7 +7,7 @@ import type { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import { buckets } from "../time/bucket.js";
 import { DAY } from "../time/span.js";
-import { between, formatRange } from "../time/time-range.js";
+import { between, rangeText } from "../time/time-range.js";
 import type { Part } from "./account.js";
 import type { ChangeCells, ChangeSource } from "./cells.js";
 import { sumOver } from "./cuboids.js";
@@ -58,7 +58,7 @@ export function runsByVersion(cells: ChangeCells, part: Part | undefined): Evide
     .sort((a, b) => size(b) - size(a))
     .slice(0, MOST_VERSIONS)
     .sort((a, b) => compareVersions(a.version, b.version));
-  const when = { before: formatRange(cells.earlier), after: formatRange(cells.later) };
+  const when = { before: rangeText(cells.earlier), after: rangeText(cells.later) };
   const rows = shown.flatMap((each) =>
     (["before", "after"] as const).map((side) => ({
       [name]: each.version,
@@ -177,7 +177,7 @@ export async function flowOf(
       },
       notes: [
         ...asked.origin.notes,
-        `Expected: the mean of the ${places} in ${formatRange(before)}.`,
+        `Expected: the mean of the ${places} in ${rangeText(before)}.`,
       ],
     }),
   };

@@ -119,7 +119,7 @@ export function flowAccount(cells: ChangeCells): Account {
   });
   const unseen = sure.length === 0 && was + is > 0 ? unseenOf(cells, users, cuboids) : {};
   const note =
-    "Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.";
+    "Before, of a release whose runs changed: what its runs would have held. All rows without it: as if those runs had held that.";
   return {
     before: was,
     after: is,

@@ -203,7 +203,11 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
   });
   const causes = account.parts.map(causeOf);
   const rest = causeOf(account.rest);
-  const others = rest.before || rest.after ? [{ ...rest, text: "everything else" }] : [];
+  // Rows of runs that hold fewer are in both: what those runs would have held is what came without it.
+  const isWithout = account.parts.some(({ isAsIf, told }) => isAsIf || told?.holds !== undefined);
+  const without = `all rows without ${causes.length === 1 ? "it" : "them"}`;
+  const restText = isWithout ? without : "everything else";
+  const others = rest.before || rest.after ? [{ ...rest, text: restText }] : [];
   return {
     kind: "explain",
     found: causes.some(({ grade }) => grade === "named"),

@@ -3,7 +3,7 @@ import { count } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { isVersionColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { formatRange, type TimeRange } from "../time/time-range.js";
+import { rangeText, type TimeRange } from "../time/time-range.js";
 import type { ChangeSource } from "./cells.js";
 import type { Part, Told } from "./account.js";
 import { ALIKE_RATIO, TOTAL_TOLERANCE } from "./thresholds.js";
@@ -77,7 +77,7 @@ async function historyOf(
   };
   const [row] = (await source.ask(question as never)).rows() as { rows: number }[];
   return row && row.rows > 0
-    ? `${elementText(part.where)} isn't new: ${number(row.rows)} came in ${formatRange(range)}, before the earlier range`
+    ? `${elementText(part.where)} isn't new: ${number(row.rows)} came in ${rangeText(range)}, before the earlier range`
     : undefined;
 }
 

@@ -1,6 +1,6 @@
 import { cleanText, lowered } from "../base/text.js";
 import { isVersionColumn } from "../result/origin.js";
-import { formatRange, type TimeRange } from "../time/time-range.js";
+import { rangeText, type TimeRange } from "../time/time-range.js";
 
 /** A value that a cause shares; a list where rows moved from one to another. */
 export type CauseValue = string | null | readonly (string | null)[];
@@ -18,6 +18,7 @@ export function number(value: number): string {
 /** "45.3 %" of 0.453. */
 export function percent(part: number): string {
   const value = part * 100;
+  if (value === 0) return "0 %";
   const digits = Math.abs(value) >= 9.95 ? 0 : Math.abs(value) >= 0.095 ? 1 : 2;
   return `${value.toFixed(digits).replace("-", "−")} %`;
 }
@@ -81,9 +82,9 @@ export function valueText(value: CauseValue): string {
   return texts.length > 3 ? `${texts[0]} → … → ${texts.at(-1)}` : texts.join(" → ");
 }
 
-/** "in 2026-05-08 to 2026-05-15 UTC against 2026-05-01 to 2026-05-08 UTC". */
+/** "in 8–14 May 2026 against 1–7 May 2026". */
 export function periodText(before: TimeRange, after: TimeRange): string {
-  return `in ${formatRange(after)} against ${formatRange(before)}`;
+  return `in ${rangeText(after)} against ${rangeText(before)}`;
 }
 
 /** A measure's name as a sentence has it: "Median run duration" of "Run duration, median". */

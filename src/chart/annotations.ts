@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import { formatInstant } from "../time/time-zone.js";
+import { dateText } from "../time/time-zone.js";
 import type { Frame } from "./frame.js";
 import { formatInstantIso, label } from "./render/label.js";
 import type { Annotation } from "./options.js";
@@ -34,7 +34,7 @@ export function annotationLayers(
   const inside = annotations.filter(isInside);
   const outside = annotations
     .filter((each) => !isInside(each))
-    .map(({ time, label: text }) => `${label(text, 60)} (${formatInstant(time, timeZone)})`);
+    .map(({ time, label: text }) => `${label(text, 60)} (${dateText(time, timeZone)})`);
   const placed = place(inside, frame);
   const spans = inside.flatMap(({ time, end }) => {
     const [from, until] = [Math.max(+time, domain[0]), Math.min(Number(end), domain[1])];

@@ -13,6 +13,7 @@ import { list } from "./roles.js";
 import { bucketEnds } from "./stack.js";
 import { zoned } from "./ticks.js";
 import { HOUR, WEEK } from "../time/span.js";
+import { dateText } from "../time/time-zone.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
 const CELL = { width: 34, height: 20, least: 560, most: 1000 } as const;
@@ -140,7 +141,7 @@ function changesOfClocks({ roles, series, xs }: Drawing, { range }: Origin): str
   for (let at = zoned(+range.start, range.timeZone); ;) {
     const next = at.getTimeZoneTransition("next");
     if (next === null || next.epochMilliseconds >= +range.end) return notes;
-    const day = next.toPlainDate().toString();
+    const day = dateText(new Date(next.startOfDay().epochMilliseconds), range.timeZone);
     const fewer = next.offsetNanoseconds > at.offsetNanoseconds;
     notes.push(`Clocks change on ${day}: an hour of it ${fewer ? "is missing" : "counts twice"}.`);
     at = next;

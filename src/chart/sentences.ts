@@ -2,8 +2,8 @@ import { cleanText, counted, grouped, lowered } from "../base/text.js";
 import { textWidth } from "./fonts/shipped-font.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import { bucketNoun } from "../time/step.js";
-import { formatRange } from "../time/time-range.js";
-import { formatInstant } from "../time/time-zone.js";
+import { rangeText } from "../time/time-range.js";
+import { dateText } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { heading, label, words } from "./render/label.js";
@@ -31,11 +31,11 @@ export function titleSentence(drawing: Drawing, width = Infinity, across?: strin
   return forms.find((text) => textWidth(text, 16, 700) <= width) ?? what;
 }
 
-/** The filter and the time that were asked for, where known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
+/** The filter and the time that were asked for, where known: `software_name = probe-cli`, `1 Feb–30 Apr 2026`. */
 export function originSpan({ filter, range }: Pick<Origin, "filter" | "range">): string[] {
   return [
     ...(filter === undefined ? [] : [label(filter, 200)]),
-    ...(range ? [formatRange(range)] : []),
+    ...(range ? [rangeText(range)] : []),
   ];
 }
 
@@ -57,7 +57,7 @@ export function chartSentences(
   const shown = drawing.edges ?? [...incomplete].filter((x) => drawn.has(x));
   const edges = shown.map(Number).sort((a, b) => a - b);
   const zone = zoneOf(origin);
-  const dates = edges.map((x) => formatInstant(new Date(x), zone));
+  const dates = edges.map((x) => dateText(new Date(x), zone));
   const known = points.some(({ y }) => y !== null);
   const reason = known ? undefined : whyEmpty(origin);
   const empty = known || reason !== undefined ? [] : [noDataSentence(origin, drawing)];
@@ -88,7 +88,7 @@ function incompleteSentence(
   if (others.length > 0) return [`The first and last ${noun} are incomplete (${faded}).`];
   const [start, end] = [Number(xs[0]), Number(xs.at(-1))];
   const place = first <= start ? "first " : first >= end ? "last " : "";
-  const at = place === "" ? ` of ${formatInstant(new Date(first), timeZone)}` : "";
+  const at = place === "" ? ` of ${dateText(new Date(first), timeZone)}` : "";
   return [`The ${xs.length === 1 ? "" : place}${noun}${at} is incomplete (${faded}).`];
 }
 
@@ -121,7 +121,7 @@ export function describe(
 ): string {
   const { points, series, roles, xs, every } = drawing;
   const pointText = ({ x, y }: Point): string => {
-    const place = roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
+    const place = roles.xKind === "time" ? dateText(new Date(x), zoneOf(origin)) : String(x);
     return `${grouped(Number(y?.toPrecision(4)))} (${place})`;
   };
   const total = series.length || 1;

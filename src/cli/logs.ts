@@ -4,7 +4,7 @@ import { table } from "../chart/table.js";
 import { connect } from "../lab/connect.js";
 import type { LogLine } from "../sources/logs/follow.js";
 import type { Priority } from "../sources/logs/priority.js";
-import { formatRange, last } from "../time/time-range.js";
+import { last, rangeText } from "../time/time-range.js";
 import { addToIncident, OPTIONS, type AnswerFlags } from "./answering.js";
 import { exitCode, inertJson, line, userInterrupt, wholeNumber } from "./terminal.js";
 
@@ -58,7 +58,7 @@ export const logsCommand = new Command("logs")
     const said = flags.follow && newest.length === 0 ? [] : [...reductions, ...notes];
     for (const note of said) process.stderr.write(`${line(note)}\n`);
     const of = found.origin.filter === undefined ? "" : ` with ${found.origin.filter}`;
-    const sentence = `${counted(newest.length, "log message")}${of}, ${formatRange(range)}.`;
+    const sentence = `${counted(newest.length, "log message")}${of}, ${rangeText(range)}.`;
     await addToIncident(flags.incident, [sentence, ...reductions].join(" "), table(found));
     if (flags.follow) {
       for await (const message of lab.logs.follow({ ...filter, since })) print(message, flags);

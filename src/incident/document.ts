@@ -1,6 +1,6 @@
 import { Table } from "../chart/table.js";
 import { markdownText } from "../chart/render/table-outputs.js";
-import { formatInstant } from "../time/time-zone.js";
+import { dateText, formatInstant, momentText } from "../time/time-zone.js";
 import { missingParts, type Draft, type Evidence } from "./record.js";
 import { webAddress, type Figure } from "./figure.js";
 import { durationText } from "../time/span.js";
@@ -130,7 +130,7 @@ export function documentBlocks(
     markdownText(type),
     markdownText(owner ?? "nobody yet"),
     linked(reference ?? ""),
-    markdownText(due === null ? "" : formatInstant(new Date(due), "UTC")),
+    markdownText(due === null ? "" : dateText(new Date(due), "UTC")),
     done ? "done" : "open",
   ]);
   const heads = ["Action item", "Type", "Owner", "Reference", "Due", "State"];
@@ -255,5 +255,5 @@ function minute(instant: string): string {
 
 /** A time with its zone, for a sentence. */
 export function utc(instant: string): string {
-  return `${formatInstant(new Date(instant), "UTC")} UTC`;
+  return momentText(new Date(instant), "UTC");
 }

@@ -1,7 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { DAY, durationText, HOUR } from "../time/span.js";
-import { formatInstant } from "../time/time-zone.js";
+import { momentText } from "../time/time-zone.js";
 
 /** 1 is the highest severity. */
 export type SeverityNumber = 1 | 2 | 3 | 4;
@@ -61,7 +61,7 @@ export interface Demand {
   readonly done: boolean;
   /** True for a response that is overdue, while somebody can still begin it. */
   readonly overdue: boolean;
-  /** `Response: not recorded, due 2026-05-01 20:00 UTC, 3 h left` */
+  /** `Response: not recorded, due 1 May 2026 20:00 UTC, 3 h left` */
   readonly text: string;
 }
 
@@ -94,7 +94,7 @@ export function demandsOf(incident: Recorded, written: boolean, now: Date): read
   const about = findSeverity(incident.severity);
   const happened = (time: string | null) => time !== null && Date.parse(time) <= +now;
   const deadline = Date.parse(detectedAt) + about.responseTime * HOUR;
-  const due = `${formatInstant(new Date(deadline), "UTC")} UTC`;
+  const due = momentText(new Date(deadline), "UTC");
   const canAct = resolvedAt === null && +now - Date.parse(detectedAt) <= ACTING * DAY;
   const begun = happened(respondedAt);
   const overBy = (begun ? Date.parse(respondedAt!) : +now) - deadline;

@@ -19,7 +19,7 @@ import {
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted, shownValue } from "../base/text.js";
-import { formatInstant } from "../time/time-zone.js";
+import { momentText } from "../time/time-zone.js";
 import { offerColumnTypes } from "./column-types.js";
 import { resultOfRows } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
@@ -280,8 +280,8 @@ async function presentOf(database: Database): Promise<{ now: Date; notes: readon
   }
   if (newest === null) return present;
   const end = new Date((Math.floor(+newest.at / DAY) + 1) * DAY);
-  const [at, last] = [newest.at, newest.last].map((time) => formatInstant(time, "UTC"));
-  const note = `${counted(newest.stray, "measurement")} of a clock ahead ${newest.stray === 1 ? "is" : "are"} left out of lab.now: the others end at ${at} UTC, the last is of ${last} UTC.`;
+  const [at, last] = [newest.at, newest.last].map((time) => momentText(time, "UTC"));
+  const note = `${counted(newest.stray, "measurement")} of a clock ahead ${newest.stray === 1 ? "is" : "are"} left out of lab.now: the others end at ${at}, the last is of ${last}.`;
   return {
     now: end < present.now ? end : present.now,
     notes: newest.stray === 0 ? [] : [note],

@@ -6,7 +6,7 @@ import { autoBucket, buckets, checkBucket, type Bucket, type RangeBucket } from 
 import { LENGTHS } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
-import { formatInstant } from "../time/time-zone.js";
+import { dateText } from "../time/time-zone.js";
 import { asInstant, evenStart, secondsOf } from "./clickhouse.js";
 import type { Source } from "./source.js";
 
@@ -104,7 +104,7 @@ function checkFinest(every: Bucket, source: Source): void {
 /** Names the buckets that the range covers only in part. */
 export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: TimeRange): string[] {
   if (time === undefined || time.incomplete.length === 0) return [];
-  const starts = time.incomplete.map((start) => formatInstant(start, timeZone)).join(" and ");
+  const starts = time.incomplete.map((start) => dateText(start, timeZone)).join(" and ");
   const single = time.incomplete.length === 1;
   return [
     `The ${bucketNoun(time.every, !single)} of ${starts} ${single ? "is" : "are"} covered only in part by the range.`,

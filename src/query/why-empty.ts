@@ -2,8 +2,8 @@ import { editDistance } from "../base/near-name.js";
 import type { Database } from "../database/database.js";
 import { newestRow, type TableInfo } from "../database/table-info.js";
 import { grouped } from "../base/text.js";
-import { formatRange, type TimeRange } from "../time/time-range.js";
-import { formatInstant } from "../time/time-zone.js";
+import { rangeText, type TimeRange } from "../time/time-range.js";
+import { dateText } from "../time/time-zone.js";
 import { NOTHING, tableBounds, type Extra, type Filtered, type SourceKind } from "./source.js";
 import { join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import {
@@ -66,11 +66,11 @@ export async function explainFilter(
   );
   const [row] = await ask(sql`SELECT [${join([exists([]), ...each])}] AS found`);
   const [any, ...found] = Array.from(row?.["found"] as ArrayLike<unknown>, Number);
-  const none = `No measurement from ${formatRange(range)}`;
+  const none = `No measurement of ${rangeText(range)}`;
   // Of an empty range that alone is said.
   if (any === 0) {
     const newest = empty ? await newestOf(database, table, range) : "";
-    const said = `${table.name} holds no measurement from ${formatRange(range)}${newest}.`;
+    const said = `${table.name} holds no measurement of ${rangeText(range)}${newest}.`;
     return { ...cost, notes: empty ? [said] : [] };
   }
   const missing = conditions.filter((_, at) => found[at] === 0).slice(0, empty ? 1 : Infinity);
@@ -98,8 +98,8 @@ export async function explainFilter(
     const [row, held] = kind === "runs" ? ["run", "measurements"] : ["measurement", "some"];
     notes.push(
       Object.keys(where).length > 1
-        ? `No ${row} from ${formatRange(range)} matches all filters at once, though each alone matches ${held}.`
-        : `No ${row} from ${formatRange(range)} matches the question, though the range holds ${held}.`,
+        ? `No ${row} of ${rangeText(range)} matches all filters at once, though each alone matches ${held}.`
+        : `No ${row} of ${rangeText(range)} matches the question, though the range holds ${held}.`,
     );
   }
   return { ...cost, notes };
@@ -111,7 +111,7 @@ async function newestOf(database: Database, table: TableInfo, { timeZone }: Time
   const newest = await newestRow(database.rows, table);
   return newest === null
     ? ": it is empty"
-    : `; its newest is of ${formatInstant(newest.at, timeZone)}, so last("…", { now: lab.now }) finds some`;
+    : `; its newest is of ${dateText(newest.at, timeZone)}, so last("…", { now: lab.now }) finds some`;
 }
 
 /** A wanted value, and those nearest to it of the range's commonest values. */

@@ -20,9 +20,9 @@ import { elementText, percent } from "../change/words.js";
 import type { Measurements } from "../sources/measurements/measurements.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
-import { between, checkRange, formatRange, last, type TimeRange } from "../time/time-range.js";
+import { between, checkRange, last, rangeText, type TimeRange } from "../time/time-range.js";
 import { HOUR, WEEK } from "../time/span.js";
-import { formatInstant } from "../time/time-zone.js";
+import { momentText } from "../time/time-zone.js";
 
 /** Options of `lab.anomalies`. */
 export interface LabAnomaliesOptions {
@@ -252,20 +252,20 @@ export async function flowAnomalies(
     return { state: "usual", headline: "No sudden drop of measurements", evidence, texts: unseen };
   }
 
-  /** "1,200 came instead of about 2,300 since 2026-05-01 12:00 UTC". */
+  /** "1,200 came instead of about 2,300 since 1 May 2026 12:00 UTC". */
   function cameText({ t, observed, expected }: AlarmRow): string {
     const [came, due] = [observed, expected].map((n) => grouped(Math.round(n)));
     return `${came} came instead of about ${due} since ${timeText(t)}`;
   }
 
   function timeText(time: Date): string {
-    return `${formatInstant(new Date(Math.floor(+time / 60_000) * 60_000), timeZone)} ${timeZone}`;
+    return momentText(time, timeZone);
   }
 
   function judgedText(): string {
     const asked = judged.filter(({ t }) => +t >= +range.start);
     if (asked.length === 0) return whole.found.sentence;
-    const hours = formatRange(between(asked[0]!.t, new Date(known), { timeZone }));
+    const hours = rangeText(between(asked[0]!.t, new Date(known), { timeZone }));
     const rate = parts.reduce((sum, part) => sum + part.falseAlarms, FALSE_ALARMS);
     const accepted = counted(Number(rate.toPrecision(2)), "false alarm");
     return `${counted(asked.length, "hour")} were judged, ${hours}, with about ${accepted} accepted in 4 weeks.`;
@@ -327,7 +327,7 @@ export async function flowAnomalies(
     const state = ({ below: "dropping", unsure: "unsure", recovered: "recovered" } as const)[
       deciding.state
     ];
-    const when = ` noticed ${formatRange(between(largest.t, largest.until, { timeZone }))}`;
+    const when = ` noticed ${rangeText(between(largest.t, largest.until, { timeZone }))}`;
     const parts = state === "recovered" && named.length > 1 && "So is each part named below";
     const [headline, evidence] = endText(deciding.label, deciding, "hour", when);
     return { state, headline: headline!, evidence: evidence ?? "", texts: parts ? [parts] : [] };

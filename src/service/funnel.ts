@@ -11,8 +11,8 @@ import type { Measurements } from "../sources/measurements/measurements.js";
 import { countDistinct } from "../query/measure.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
-import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { formatInstant } from "../time/time-zone.js";
+import { between, checkRange, rangeText, type TimeRange } from "../time/time-range.js";
+import { momentText } from "../time/time-zone.js";
 import { DAY, durationText, HOUR, MINUTE, SECOND, WEEK } from "../time/span.js";
 import { weekBefore } from "../change/compare.js";
 import { originOfAll, tell, type Finding } from "../change/finding.js";
@@ -93,7 +93,7 @@ export async function funnel(
     rows.push(judge(step, n, m, from));
   }
   const unknown = [...new Set([...now.unknown, ...then.unknown])];
-  const { headline, evidence, details, found } = verdict(rows, unknown, formatRange(range), when);
+  const { headline, evidence, details, found } = verdict(rows, unknown, rangeText(range), when);
   // Who is silent now says nothing about a range that ended long ago.
   const isNow = +asked.end > present - HOUR;
   const answers = [...now.answers, ...then.answers];
@@ -199,7 +199,7 @@ async function countSteps(
     answers.push(answer);
     const rows = answer.rows().filter(form ?? (() => true));
     if (form !== undefined && rows.length === 0) {
-      unknown.push(`${what} can't be counted: no line has their form, ${formatRange(range)}`);
+      unknown.push(`${what} can't be counted: no line has their form, ${rangeText(range)}`);
     }
     return rows;
   };
@@ -366,8 +366,7 @@ export async function freshness(
       : measured?.silent === false
         ? "Measurements have not stopped"
         : "Can't tell whether measurements have stopped";
-  const at = (time: Date) =>
-    `${formatInstant(new Date(Math.floor(+time / 1000) * 1000), "UTC")} UTC`;
+  const at = (time: Date) => momentText(time, "UTC");
   const measurement = measured
     ? `The newest measurement is of ${at(measured.newest)}, ${duration(measured.age)} old`
     : stored.text;

@@ -12,7 +12,7 @@ import { resultOfRows } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import { DAY, HOUR } from "../time/span.js";
-import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
+import { between, checkRange, rangeText, type TimeRange } from "../time/time-range.js";
 import {
   changeColumns,
   difference,
@@ -154,7 +154,7 @@ export async function release(
   known = { ...known, software, previous };
   if (previous === null) {
     return cantTell(
-      `no earlier version of it was found, ${formatRange(range)}: pass a longer range, or name one as previous.`,
+      `no earlier version of it was found, ${rangeText(range)}: pass a longer range, or name one as previous.`,
     );
   }
 
@@ -224,7 +224,7 @@ export async function release(
   if (few !== undefined) {
     const remedy = few === is ? "Ask again when there are more." : "Name another as previous.";
     return cantTell(
-      `${nameOf({ software, version: few.version })} has ${counted(few.n, "run")}${ofTest}, ${formatRange(few.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
+      `${nameOf({ software, version: few.version })} has ${counted(few.n, "run")}${ofTest}, ${rangeText(few.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
     );
   }
   const heldIn = ({ estimates }: typeof is) => estimates[1]?.high ?? 0;
@@ -247,10 +247,10 @@ export async function release(
     const [label, unit] = MEASURES[at]!;
     return valueOf(label, unit, was.estimates[at]!, estimate);
   });
-  const left = `${valueText(previous)} has ${counted(stayed.n, "run")} left since then: its runs are those of ${formatRange(earlier)}`;
+  const left = `${valueText(previous)} has ${counted(stayed.n, "run")} left since then: its runs are those of ${rangeText(earlier)}`;
   const early = `That is the ${span < TWO_WEEKS ? "beginning" : "first two weeks"} of the range, not of the release, which was there before`;
   const inTest = test === undefined ? "" : ` in ${valueText(test)}`;
-  const compared = `${counted(is.n, "run")} against ${grouped(was.n)} of ${valueText(previous)}${inTest}, ${formatRange(released)}`;
+  const compared = `${counted(is.n, "run")} against ${grouped(was.n)} of ${valueText(previous)}${inTest}, ${rangeText(released)}`;
   const [first, ...more] = words(values);
   const telling = tell(`${nameOf(known)}${first!.headline}`, first!.evidence, [
     ...more.map(({ evidence }) => evidence),

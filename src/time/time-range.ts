@@ -2,7 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../base/error.js";
 import { readInstant } from "./instant.js";
 import { readSpan, whyAmbiguous } from "./span.js";
-import { checkTimeZone, formatInstant } from "./time-zone.js";
+import { checkTimeZone, formatInstant, written } from "./time-zone.js";
 
 /** A half-open span of time, [start, end), and the time zone of its calendar; as text "2026-02-01 to 2026-05-01 UTC". */
 export interface TimeRange {
@@ -85,6 +85,33 @@ export function formatRange(range: TimeRange): string {
   if (range.end.getTime() - range.start.getTime() === 1) return `${start} ${range.timeZone}`;
   const end = formatInstant(range.end, range.timeZone);
   return `${start} to ${end} ${range.timeZone}`;
+}
+
+/**
+ * As people write it, the year once, the last day of whole days: `"1–7 May 2026"` of 2026-05-01 to
+ * 2026-05-08, `"27 Apr–3 May 2026"`; else with the zone: `"1 May 2026 06:00–14:00 UTC"`,
+ * `"1 May 22:00 – 2 May 2026 04:00 UTC"`. Whole days of another zone name it, too.
+ */
+export function rangeText({ start, end, timeZone }: TimeRange): string {
+  const from = written(start, timeZone);
+  // The range holds its end's eve, not its end.
+  const isMidnight = +end % 60_000 === 0 && written(end, timeZone).time === "00:00";
+  const to = isMidnight
+    ? { ...written(new Date(+end - 1), timeZone), time: "24:00" }
+    : written(end, timeZone);
+  const isWhole = isMidnight && from.time === "00:00" && +start % 60_000 === 0;
+  const last = `${to.day} ${to.month} ${to.year}`;
+  const inYear = from.year === to.year;
+  const isDay = inYear && from.month === to.month && from.day === to.day;
+  const first = [
+    from.day,
+    ...(isWhole && inYear && from.month === to.month ? [] : [from.month]),
+    ...(inYear ? [] : [from.year]),
+  ].join(" ");
+  if (isWhole)
+    return `${isDay ? "" : `${first}–`}${last}${timeZone === "UTC" ? "" : ` ${timeZone}`}`;
+  if (!isDay) return `${first} ${from.time} – ${last} ${to.time} ${timeZone}`;
+  return `${last} ${from.time}${from.time === to.time ? "" : `–${to.time}`} ${timeZone}`;
 }
 
 /** The range that a query was given, as the option of that name, checked: every query is bounded in time. */

@@ -14,7 +14,30 @@ export function checkTimeZone(name: string): string {
   }
 }
 
-/** `2026-05-01` at midnight of the zone, else `2026-05-01 12:30`, `… 12:30:05` or `… 12:30:05.250`. */
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** As people write it: `1 May 2026` at midnight of the zone, else `1 May 2026 12:30`; seconds are left out. */
+export function dateText(instant: Date, timeZone: string): string {
+  if (Number.isNaN(instant.getTime())) return "an invalid Date";
+  const { day, month, year, time } = written(instant, timeZone);
+  return `${day} ${month} ${year}${time === "00:00" ? "" : ` ${time}`}`;
+}
+
+/** A moment with its time of day and zone, also at midnight: `1 May 2026 00:00 UTC`. */
+export function momentText(instant: Date, timeZone: string): string {
+  const { day, month, year, time } = written(instant, timeZone);
+  return `${day} ${month} ${year} ${time} ${timeZone}`;
+}
+
+/** The parts of a written date; the time of the day to the minute. */
+export function written(instant: Date, timeZone: string) {
+  const local = Temporal.Instant.fromEpochMilliseconds(+instant).toZonedDateTimeISO(timeZone);
+  const { day, month, year } = local;
+  const time = local.toPlainTime().toString({ smallestUnit: "minute" });
+  return { day, month: MONTHS[month - 1]!, year, time };
+}
+
+/** For tables, and what is copied: `2026-05-01` at midnight of the zone, else `2026-05-01 12:30`, `… 12:30:05` or `… 12:30:05.250`. */
 export function formatInstant(instant: Date, timeZone: string): string {
   if (Number.isNaN(instant.getTime())) return "an invalid Date";
   const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime())

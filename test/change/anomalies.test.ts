@@ -16,7 +16,7 @@ describe("anomalies", () => {
     const found = await anomalies(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
-      /^Measurements dropped by \d\d %\. [\d,]+ instead of about [\d,]+, 2026-03-01 to 2026-03-01 06:00 UTC\. The drop is over: measurements [+−][\d.]+ % in the last 12 hours against the same hours of the weeks before it \(up to [\d.]+ % either way is usual\)\. The only alarm in .*; about 1 false alarm in 4 weeks is accepted\.$/,
+      /^Measurements dropped by \d\d %\. [\d,]+ instead of about [\d,]+, 1 Mar 2026 00:00–06:00 UTC\. The drop is over: measurements [+−][\d.]+ % in the last 12 hours against the same hours of the weeks before it \(up to [\d.]+ % either way is usual\)\. The only alarm in .*; about 1 false alarm in 4 weeks is accepted\.$/,
     );
     const [row] = found.result.rows();
     expect(row).toMatchObject({ kind: "drop", t: new Date(START + 1320 * HOUR) });
@@ -64,9 +64,7 @@ describe("anomalies", () => {
       await asked(scaled(scaled(clean, 1290, 1332, 0.1), 1332, WEEKS_8, 0.5), "3 days"),
     ).toMatch(goesOn);
     const before = await asked(scaled(clean, 1104, WEEKS_8, 0.4), "24 hours");
-    expect(before).toMatch(
-      /^Measurements dropped by .*, 2026-02-20 .* began before 2026-03-01 to 2026-03-02 UTC/,
-    );
+    expect(before).toMatch(/^Measurements dropped by .*, 20 Feb 2026 .* began before 1 Mar 2026/);
     expect(before).toMatch(goesOn);
   });
 
@@ -105,7 +103,7 @@ describe("anomalies", () => {
     const slow = clean.map((n, at) => Math.round(n * (at < 840 ? 1 : 1 - (at - 840) / 1008)));
     const found = await anomalies(hourlyResult({ "": slow }), { since: "24 hours" });
     expect(found.sentence).toMatch(
-      /(But the week to 2026-03-02 held [34]\d % fewer measurements than the week to 2026-0|The drop goes on)/,
+      /(But the week to 2 Mar 2026 held [34]\d % fewer measurements than the week to \d+ \w+ 2026|The drop goes on)/,
     );
   });
 
@@ -125,7 +123,7 @@ describe("anomalies", () => {
     );
     expect(await kinds(clean, scaled(other, 1325, 1330, 0.3))).toEqual([["drop", "US"]]);
     const silent = await anomalies(hourlyResult({ "": end(clean) }), since);
-    expect(silent.sentence).toMatch(/^Silence: no row of any group since 2026-03-01 10:00/);
+    expect(silent.sentence).toMatch(/^Silence: no row of any group since 1 Mar 2026 10:00/);
   });
 
   it("doesn't judge a group that began lately, and says so", async () => {

@@ -100,7 +100,7 @@ describe("compare", () => {
     expect(empty).toMatchObject({ found: false, values: [] });
     expect(empty.sentence).toMatch(/^I can't compare the two ranges/);
     const gone = await compare(lab.measurements, { now: between("2026-05-15", "2026-05-22") });
-    expect(gone.result.origin.notes.join(" ")).toMatch(/holds no measurement from 2026-05-15/);
+    expect(gone.result.origin.notes.join(" ")).toMatch(/holds no measurement of 15–21 May 2026/);
   });
 
   it("says how the ranges lie where they aren't of one length, or overlap", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { between, chart, explain, last } from "../../src/index.js";
-import { formatRange } from "../../src/time/time-range.js";
+import { rangeText } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -47,7 +47,7 @@ test("of a country that is lost, its rows along time and what was expected, whic
   ]);
   for (const text of [
     "probe_cc = IT",
-    "Expected: the mean of the same weekdays in 2026-05-01 to 2026-05-08 UTC.",
+    "Expected: the mean of the same weekdays in 1–7 May 2026.",
     "Shaded: Measurements to what was expected.",
   ]) {
     expect((drawn.spec["title"] as { subtitle: string[] }).subtitle.join(" ")).toContain(text);
@@ -66,7 +66,7 @@ test("of a release whose runs hold less, the runs of each version and what they 
   const [, , , now] = why.shown!.result.rows() as Record<string, unknown>[];
   expect(now).toEqual({
     software_version: "1.10",
-    range: formatRange(after),
+    range: rangeText(after),
     runs: Number(truth!.runs),
     measurements_per_run: truth!.each,
   });

@@ -133,10 +133,10 @@ test("a heat map of hours says where clocks change", () => {
       ),
     );
   expect(map("2026-10-20", "2026-10-27")).toContain(
-    "Clocks change on 2026-10-25: an hour of it counts twice.",
+    "Clocks change on 25 Oct 2026: an hour of it counts twice.",
   );
   expect(map("2026-03-24", "2026-03-31")).toContain(
-    "Clocks change on 2026-03-29: an hour of it is missing.",
+    "Clocks change on 29 Mar 2026: an hour of it is missing.",
   );
   expect(map("2026-06-01", "2026-06-08")).not.toContain("Clocks");
 });

@@ -62,7 +62,7 @@ describe("legend", () => {
 
 describe("incomplete edge buckets", () => {
   test("are not said twice where the query noted them", () => {
-    const note = "The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.";
+    const note = "The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.";
     const counts = weeklyCounts();
     const noted = counts.with(counts.table, { notes: [note, "Another note."] });
     expect(subtitle(chart.line(noted))).not.toContain(note);

@@ -7,7 +7,7 @@ const subtitle = (made: { spec: Record<string, unknown> }): readonly string[] =>
   (made.spec["title"] as { subtitle?: string[] }).subtitle ?? [];
 
 const TOP = "Top 6 of 37 versions by measurements; other: 31 more.";
-const SPAN = "2026-02-01 to 2026-05-01 UTC.";
+const SPAN = "1 Feb–30 Apr 2026.";
 
 test("every sentence stands in the subtitle, whole, at any width", () => {
   const told = 'A note with <b>&amp;"quotes"</b> that says what a reader has to know of it.';

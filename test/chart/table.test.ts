@@ -161,7 +161,7 @@ describe("resultHtml(result)", () => {
   test("is the first 20 rows, the number of rows, the range and what was left out", () => {
     const html = resultHtml(weeklyCounts());
     expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(21);
-    expect(html).toContain("<caption>98 rows, 2026-02-01 to 2026-05-01 UTC</caption>");
+    expect(html).toContain("<caption>98 rows, 1 Feb–30 Apr 2026</caption>");
     expect(html).toContain("20 of 98 rows shown.");
     expect(html).toContain("other: 31 more");
   });

@@ -17,11 +17,11 @@ describe("chart.vegaLite(result, spec)", () => {
     const free = chart.vegaLite(counts, { ...bar, data: { values: [{ nope: 1 }] } });
     expect(free.spec["data"]).toEqual({ name: "result" });
     expect((free.spec["datasets"] as { result: unknown[] }).result).toHaveLength(98);
-    expect(title(free)).toBe("Result, 2026-02-01 to 2026-05-01 UTC");
+    expect(title(free)).toBe("Result, 1 Feb–30 Apr 2026");
     expect(free.spec.usermeta).toHaveProperty("probelab.sql");
     const titled = chart.vegaLite(counts, { ...bar, title: "Mine" });
     expect(title(titled)).toBe("Mine");
-    expect(subtitle(titled)).toContain("2026-02-01 to 2026-05-01 UTC");
+    expect(subtitle(titled)).toContain("1 Feb–30 Apr 2026");
   });
 
   test("draws times in UTC, whatever the zone of the process", async () => {

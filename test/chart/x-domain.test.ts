@@ -41,7 +41,7 @@ describe("the time that a chart shows", () => {
     const outside = marked(mark, "2026-11-24", "2026-09-01");
     expect(domain(outside)).toEqual(whole);
     expect(subtitle(outside)).toContain(
-      "Outside the chart: at 2026-11-24 (2026-11-24), at 2026-09-01 (2026-09-01).",
+      "Outside the chart: at 2026-11-24 (24 Nov 2026), at 2026-09-01 (1 Sep 2026).",
     );
   });
 

@@ -246,7 +246,7 @@ it("lab.now is where the rows end but for a few of a clock ahead, and lab.notes 
   await using stray = await own.open();
   expect(stray.now).toEqual(new Date("2026-03-08T00:00:00Z"));
   expect(stray.notes.at(-1)).toBe(
-    "3 measurements of a clock ahead are left out of lab.now: the others end at 2026-03-07 22:35 UTC, the last is of 2026-04-20 03:02 UTC.",
+    "3 measurements of a clock ahead are left out of lab.now: the others end at 7 Mar 2026 22:35 UTC, the last is of 20 Apr 2026 03:02 UTC.",
   );
   // Days of nothing are no clock ahead where as many rows follow as a service makes.
   await rows("2026-04-20 04:00:00", 50, 300);

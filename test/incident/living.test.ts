@@ -193,7 +193,7 @@ describe("probelab incident", () => {
   test("status says when the response is due, that it was missed, and how late it began", async () => {
     at("08:00");
     const folder = await open("No <submits>");
-    expect(await incident("status", folder)).toContain("due 2026-05-04 16:00 UTC, 8 h left");
+    expect(await incident("status", folder)).toContain("due 4 May 2026 16:00 UTC, 8 h left");
     at("16:01");
     expect(await incident("status", folder)).toContain("Response: overdue by 1 min, due");
     expect(code).toBe(8);

@@ -47,7 +47,7 @@ describe("what an incident's severity demands", () => {
     const shown = String(postmortem({ ...begun, ...fields }));
     return [...shown.matchAll(/^- \[(x| )\] (.*)$/gm)].map(([, done, text]) => `${done} ${text}`);
   }
-  const RESPONSE = "  Response: not recorded, due 2026-05-01";
+  const RESPONSE = "  Response: not recorded, due 1 May 2026";
 
   test.each<[1 | 2 | 3 | 4, string[]]>([
     [
@@ -72,11 +72,11 @@ describe("what an incident's severity demands", () => {
     [
       3,
       [
-        "  Response: not recorded, due 2026-05-02 12:00 UTC, 23 h 30 min left",
+        "  Response: not recorded, due 2 May 2026 12:00 UTC, 23 h 30 min left",
         "  Sterile investigation: not recorded",
       ],
     ],
-    [4, ["  Response: not recorded, due 2026-05-08 12:00 UTC, 6 days 23 h left"]],
+    [4, ["  Response: not recorded, due 8 May 2026 12:00 UTC, 6 days 23 h left"]],
   ])("severity %i", (number, wanted) => {
     expect(demands({ severity: number }, "2026-05-01T12:30Z")).toEqual(wanted);
   });
@@ -84,7 +84,7 @@ describe("what an incident's severity demands", () => {
   test("what is recorded is done; what is dated after now isn't there yet", () => {
     const told = { severity: 1, call: "2026-05-01 13:00", leader: "Ada", sterile: true } as const;
     expect(demands({ ...told, respondedAt: "2026-05-01 14:00" }, "2026-05-01T15:00Z")).toEqual([
-      "x Response: done, due 2026-05-01 14:00 UTC",
+      "x Response: done, due 1 May 2026 14:00 UTC",
       "x Conference call: done",
       "x Call leader: done",
       "  Postmortem: not complete",
@@ -99,18 +99,18 @@ describe("what an incident's severity demands", () => {
 
   test.each([
     ["2026-05-01T14:00:00.000Z", undefined, `${RESPONSE} 14:00 UTC, 0 s left`],
-    ["2026-05-01T14:00:00.001Z", undefined, "  Response: overdue by less than 1 s, due 2026"],
+    ["2026-05-01T14:00:00.001Z", undefined, "  Response: overdue by less than 1 s, due 1 May 2026"],
     [
       "2026-05-02T16:00:00Z",
       undefined,
-      "  Response: overdue by 1 day 2 h, due 2026-05-01 14:00 UTC",
+      "  Response: overdue by 1 day 2 h, due 1 May 2026 14:00 UTC",
     ],
-    ["2026-06-02T16:00:00Z", undefined, "  Response: none is on record; it was due 2026-05-01"],
+    ["2026-06-02T16:00:00Z", undefined, "  Response: none is on record; it was due 1 May 2026"],
     ["2026-05-02T16:00:00Z", "2026-05-01T14:00:00Z", "x Response: done"],
     [
       "2026-05-02T16:00:00Z",
       "2026-05-01T14:00:01Z",
-      "x Response: late: it began 1 s after it was due, 2026-05-01 14:00 UTC",
+      "x Response: late: it began 1 s after it was due, 1 May 2026 14:00 UTC",
     ],
   ])("at %s the response of %s", (now, respondedAt, wanted) => {
     expect(demands({ severity: 1, respondedAt: respondedAt ?? null }, now)[0]).toContain(wanted);
@@ -120,6 +120,6 @@ describe("what an incident's severity demands", () => {
     // The tests run in New York's zone.
     const detectedAt = "2026-03-08 01:30";
     const [first] = demands({ severity: 1, detectedAt }, "2026-03-08T02:30Z");
-    expect(first).toBe("  Response: not recorded, due 2026-03-08 03:30 UTC, 1 h left");
+    expect(first).toBe("  Response: not recorded, due 8 Mar 2026 03:30 UTC, 1 h left");
   });
 });

@@ -95,7 +95,7 @@ it("a value of a filter's list that nothing in the range has is named, and no ot
         );
         const told = result.origin.notes.flatMap(
           (note) =>
-            /^No measurement from .*? has (\w+ .*?); the range holds/s.exec(note)?.[1] ?? [],
+            /^No measurement of .*? has (\w+ .*?); the range holds/s.exec(note)?.[1] ?? [],
         );
         const more = result.origin.notes.flatMap(
           (note) => / has (one|\d+) more values? of the list/.exec(note)?.[1] ?? [],
@@ -131,7 +131,7 @@ it("a share or a count that is zero everywhere names what the range holds instea
   const wrong = await ask("t");
   expect(wrong.rows()).toEqual([{ blocked: 0, some: 0 }]);
   expect(wrong.origin.notes).toEqual([
-    'No measurement from 2026-05-04 to 2026-05-05 UTC has anomaly t; the range holds "true", "false".',
+    'No measurement of 4 May 2026 has anomaly t; the range holds "true", "false".',
   ]);
   expect((await ask("true")).origin.notes).toEqual([]);
 });

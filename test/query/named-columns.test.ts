@@ -47,7 +47,7 @@ describe("lab.query(sql, { columns })", () => {
     ]);
     expect(kinds).toEqual({ t: "time", software_version: "text", blocked: "number", n: "number" });
     expect(result.origin.notes).toEqual([
-      "The weeks of 2026-03-30 and 2026-04-27 are covered only in part by the range.",
+      "The weeks of 30 Mar 2026 and 27 Apr 2026 are covered only in part by the range.",
     ]);
     const drawn = chart.line(result);
     const spec = JSON.stringify(drawn.spec);

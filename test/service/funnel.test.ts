@@ -67,7 +67,7 @@ describe("lab.funnel", () => {
     [
       "nobody",
       usual,
-      /^No step lost much more of its reports than the week before\. A loss would be named from 18 % at check-in, 18 % at submit, 3 % at accepted, 3 % at stored\. 2026-05-08 to 2026-05-08 01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900/,
+      /^No step lost much more of its reports than the week before\. A loss would be named from 18 % at check-in, 18 % at submit, 3 % at accepted, 3 % at stored\. 8 May 2026 00:00–01:00 UTC: check-in 1,000 \(1,000 the week before\), submit 900 \(900/,
     ],
     [
       "the probes",
@@ -165,7 +165,7 @@ describe("lab.funnel", () => {
     await using other = await own.open();
     const formless = await other.funnel({ range });
     expect(formless.sentence).toMatch(
-      /Check-ins can't be counted: no line has their form, 2026-05-08/,
+      /Check-ins can't be counted: no line has their form, 8 May 2026/,
     );
     expect(formless.found).toBe(true);
     await expect(other.funnel({} as never)).rejects.toThrow(/Can't tell which step lost reports/);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { between, last } from "../../src/index.js";
-import { checkRange, formatRange } from "../../src/time/time-range.js";
+import { checkRange, formatRange, rangeText } from "../../src/time/time-range.js";
 
 const iso = (range: { start: Date; end: Date }) =>
   [range.start, range.end].map((d) => d.toISOString());
@@ -97,6 +97,29 @@ describe("formatRange(range)", () => {
     expect(formatRange(between("2026-05-01", "2026-05-08"))).toBe("2026-05-01 to 2026-05-08 UTC");
     const rome = between("2026-05-01", "2026-05-01 12:30:05.250", { timeZone: "Europe/Rome" });
     expect(formatRange(rome)).toBe("2026-05-01 to 2026-05-01 12:30:05.250 Europe/Rome");
+  });
+});
+
+describe("rangeText(range)", () => {
+  it.each([
+    ["2026-05-01", "2026-05-08", "1–7 May 2026"],
+    ["2026-05-01", "2026-05-02", "1 May 2026"],
+    ["2026-04-27", "2026-05-04", "27 Apr–3 May 2026"],
+    ["2025-12-29", "2026-01-05", "29 Dec 2025–4 Jan 2026"],
+    ["2026-05-01 06:00", "2026-05-01 14:30", "1 May 2026 06:00–14:30 UTC"],
+    ["2026-05-01 06:00", "2026-05-02", "1 May 2026 06:00–24:00 UTC"],
+    ["2026-05-01 22:00", "2026-05-02 04:00", "1 May 22:00 – 2 May 2026 04:00 UTC"],
+    ["2025-12-31 22:00", "2026-01-01 04:00", "31 Dec 2025 22:00 – 1 Jan 2026 04:00 UTC"],
+    ["2026-05-01T12:00:00.000Z", "2026-05-01T12:00:00.001Z", "1 May 2026 12:00 UTC"],
+    ["2026-05-01T00:00:00.000Z", "2026-05-01T00:00:00.001Z", "1 May 2026 00:00 UTC"],
+    ["2026-05-01", "2026-05-01T12:30:05.250Z", "1 May 2026 00:00–12:30 UTC"],
+  ])("writes %s to %s as %s: the year once, the last day of whole days", (start, end, text) => {
+    expect(rangeText(between(start, end))).toBe(text);
+  });
+
+  it("names another zone, whose days may have 23 or 25 hours", () => {
+    const rome = between("2026-10-25", "2026-10-26", { timeZone: "Europe/Rome" });
+    expect(rangeText(rome)).toBe("25 Oct 2026 Europe/Rome");
   });
 });
 

@@ -26,9 +26,10 @@ export interface FindingPicture {
   readonly options: DrawOptions;
 }
 
-const REST = "everything else";
+const isRest = (name: string | undefined): name is string =>
+  /^(everything else|all rows without (it|them))$/.test(name ?? "");
 
-/** `explain`: what each cause contributes to the change, the largest first, and everything else. */
+/** `explain`: what each cause contributes to the change, the largest first, and what all other rows did. */
 export function causes(result: Result): FindingPicture {
   const { name, unit } = changed(result);
   const rows = result.rows();
@@ -46,7 +47,7 @@ export function causes(result: Result): FindingPicture {
     title:
       rows.length === 0
         ? `${spoken(name)}: nothing to compare`
-        : names.some((each) => each !== REST)
+        : names.some((each) => !isRest(each))
           ? `Where the ${sum < 0 ? "drop" : "rise"} in ${lowered(spoken(name))} comes from`
           : `${spoken(name)}: no cause stands out`,
     remarks: rows.length === 0 ? [] : [`The bars add up to ${differenceText(sum, unit)}${shares}.`],
@@ -77,7 +78,7 @@ export function changedValues(result: Result): FindingPicture {
 export function releaseMeasures(result: Result): FindingPicture {
   const rows = result.rows() as ReleaseValue[];
   const short = (value: number | null, unit: string) =>
-    value === null ? "none" : amount(Number(value.toPrecision(3)), unit);
+    value === null ? "none" : amount(value, unit);
   const figures = rows.map(
     ({ before, after, unit, verdict }) =>
       `${short(before, unit)} → ${short(after, unit)}${verdict === "moved" ? "" : ` (${verdict})`}`,
@@ -110,7 +111,8 @@ function changes(
   figures: readonly string[],
   ends?: Readonly<Record<"low" | "high", readonly (number | null)[]>>,
 ): Pick<FindingPicture, "result" | "kind" | "options"> {
-  const rest = name.at(-1) === REST && { other: REST };
+  const last = name.at(-1);
+  const rest = isRest(last) && { other: last };
   const columns = {
     ...result.origin.columns,
     dimensions: [{ name: "name", order: name, ...rest }],

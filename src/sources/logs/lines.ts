@@ -12,7 +12,7 @@ import { and, bind, print, raw, sql, type Sql } from "../../query/sql.js";
 import { whereSql, whereText, type Match, type Where } from "../../query/where.js";
 import type { Origin } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
-import { checkRange, formatRange, type TimeRange } from "../../time/time-range.js";
+import { checkRange, rangeText, type TimeRange } from "../../time/time-range.js";
 import { prioritySql, type Priority } from "./priority.js";
 
 /** A field of a line; `priority` and `host` only where the table has them. */
@@ -137,8 +137,8 @@ LIMIT 9`);
       question.parameters,
       LOOK,
     );
-    const span = formatRange(range);
-    if (programs.length === 0) return `${table.name} holds no line from ${span}.`;
+    const span = rangeText(range);
+    if (programs.length === 0) return `${table.name} holds no line of ${span}.`;
     const { where = {}, ...fields } = this.filter;
     const by = [
       ...LOG_FILTERS.filter((name) => fields[name as keyof typeof fields] !== undefined),
@@ -146,7 +146,7 @@ LIMIT 9`);
     ];
     const names = programs.slice(0, 8).map(({ program }) => program || "no named program");
     const more = programs.length > 8 ? " and others" : "";
-    return `No line from ${span} matches ${by.length === 0 ? "the question" : `the filter by ${by.join(", ")}`}; there are lines of ${names.join(", ")}${more}.`;
+    return `No line of ${span} matches ${by.length === 0 ? "the question" : `the filter by ${by.join(", ")}`}; there are lines of ${names.join(", ")}${more}.`;
   }
 }
 

@@ -6,7 +6,7 @@ import { and, print, raw, sql } from "../../query/sql.js";
 import { costOf } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { DAY, HOUR } from "../../time/span.js";
-import { between, formatRange, type TimeRange } from "../../time/time-range.js";
+import { between, rangeText, type TimeRange } from "../../time/time-range.js";
 import { formSql, type LogForms } from "./forms.js";
 import { fieldText, instantSql, Lines, masked, type LogOptions } from "./lines.js";
 
@@ -84,8 +84,8 @@ ORDER BY _t, _report`;
     (finding) => [finding, rows.filter((row) => row.finding === finding).length] as const,
   ).filter(([, count]) => count > 0);
   const unknown = reports.reduce((sum, report) => sum + Number(report._unknown), 0);
-  const nothing = `${stored.name} holds no measurement from ${formatRange(near)}.`;
-  const none = `No line from ${formatRange(range)} has a known form of a submitted report, so nothing can be said of what is stored. ${stored.name} holds measurements of ${counted(stored.reports.size, "report")} from ${formatRange(near)}. Give the pattern of your lines in tables.logs.forms.submission.`;
+  const nothing = `${stored.name} holds no measurement of ${rangeText(near)}.`;
+  const none = `No line of ${rangeText(range)} has a known form of a submitted report, so nothing can be said of what is stored. ${stored.name} holds measurements of ${counted(stored.reports.size, "report")} of ${rangeText(near)}. Give the pattern of your lines in tables.logs.forms.submission.`;
   const found = [
     `Of ${counted(rows.length, "submitted report")}: ${counts.map(([finding, count]) => `${grouped(count)} ${finding}`).join(", ")}.`,
     ...(unknown === 0 ? [] : [`${counted(unknown, "line")} without a status count as accepted.`]),

@@ -14,7 +14,7 @@ import { and, bind, raw, select, sql, type Column, type Sql } from "../../query/
 import { whereSql, whereText } from "../../query/where.js";
 import { durationText, HOUR } from "../../time/span.js";
 import type { TimeRange } from "../../time/time-range.js";
-import { formatInstant } from "../../time/time-zone.js";
+import { formatInstant, momentText } from "../../time/time-zone.js";
 import { steadyOffset } from "../../time/bucket.js";
 import { columnOf, heldTable, type SnapshotState } from "./held.js";
 
@@ -172,11 +172,11 @@ function refusal(what: string, why: string, remedy = "Leave it out"): ProbelabEr
 
 /** What the reader must know: up to when the snapshot is known to be whole, and the table's own notes. */
 export function notesOf(name: string, held: SnapshotState): string[] {
-  const at = (instant: Date) => formatInstant(instant, "UTC").slice(0, 16);
+  const at = (instant: Date) => momentText(instant, "UTC");
   const filter = whereText(held.where);
   const only = filter === "" ? "" : ` with ${filter}`;
   return [
-    `Snapshot ${name} of ${held.table}${only}, taken ${at(held.takenAt)} UTC, ${durationText(Math.max(0, Date.now() - +held.takenAt))} old: whole as of then.`,
+    `Snapshot ${name} of ${held.table}${only}, taken ${at(held.takenAt)}, ${durationText(Math.max(0, Date.now() - +held.takenAt))} old: whole as of then.`,
     ...held.notes,
   ];
 }

@@ -13,7 +13,7 @@ import { count, share } from "../../query/measure.js";
 import { isComparison, matchList, whereText, type Where } from "../../query/where.js";
 import { wilson } from "../../query/wilson.js";
 import type { Result } from "../../result/result.js";
-import { checkRange, formatRange } from "../../time/time-range.js";
+import { checkRange, rangeText } from "../../time/time-range.js";
 import { binomialMore, fisherMore } from "./exact-tests.js";
 
 /** Options of `lab.testHelpers.failureRate`. */
@@ -138,7 +138,7 @@ export function verdict(rates: Result, options: VerdictOptions = {}): HelperVerd
   const { limit = 0.1 } = options;
   const sums = sumsOf(rates, action);
   const departures = departuresOf(sums, limit);
-  const range = rates.origin.range === undefined ? "" : `, ${formatRange(rates.origin.range)}`;
+  const range = rates.origin.range === undefined ? "" : `, ${rangeText(rates.origin.range)}`;
   if (departures.length > 0) {
     const everyone = departures.length === sums.length && sums.length > 1;
     const lines = departures.map((each) => {

@@ -4,7 +4,7 @@ import type { MeasureColumn, Origin } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { DAY, durationText, HOUR } from "../../time/span.js";
 import { last } from "../../time/time-range.js";
-import { formatInstant } from "../../time/time-zone.js";
+import { momentText } from "../../time/time-zone.js";
 import { readInstances, type Instance } from "./instances.js";
 
 /** Days between the ages of neighbours that are staggered: "about one week", so 4 to 10. */
@@ -240,7 +240,7 @@ function rotationTexts(rotations: readonly RotationRow[], closestHours: number):
   }
   return close.map(
     ({ t, name, host, hours }) =>
-      `${name} (${host}) began to drain at ${formatInstant(t, "UTC")} UTC, ${durationText((hours ?? 0) * HOUR, 2)} after the rotation before it: less than ${closestHours} hours are too close for DNS to follow.`,
+      `${name} (${host}) began to drain at ${momentText(t, "UTC")}, ${durationText((hours ?? 0) * HOUR, 2)} after the rotation before it: less than ${closestHours} hours are too close for DNS to follow.`,
   );
 }
 
@@ -248,7 +248,7 @@ function turnText(turn: Rotation["turn"], now: Date, changed: Date | null): stri
   if (turn.now === null || turn.from === null || changed === null) {
     return "Can't tell whether the next may be rotated now: ask whoever runs the rotation tool when it ran last.";
   }
-  const at = (time: Date) => `${formatInstant(time, "UTC").slice(0, 16)} UTC`;
+  const at = (time: Date) => momentText(time, "UTC");
   const ago = `DNS changed ${durationText(+now - +changed, 2)} ago.`;
   const { from, staggeredFrom } = turn;
   const staggered =

@@ -5,6 +5,7 @@ import { keepSecret } from "../../base/redact.js";
 import { cleanText, shownValue } from "../../base/text.js";
 import { credentials } from "../../database/credentials.js";
 import type { AlertChannel } from "../../database/config.js";
+import { momentText } from "../../time/time-zone.js";
 
 /** An alert. */
 export interface AlertMessage {
@@ -111,9 +112,9 @@ export function body({ message, since, end, isRepeat }: Notice): string {
   return isRepeat ? `${message.text}\nRaised since ${utc(since)}.` : message.text;
 }
 
-/** `2026-05-01 03:00 UTC` */
+/** `1 May 2026 03:00 UTC` */
 export function utc(date: Date): string {
-  return `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return momentText(date, "UTC");
 }
 
 /** A place that takes alerts; its address is a secret. */

@@ -56,7 +56,7 @@ export function exploreCells(): Result {
       ],
       notes: [
         "By week, the finest bucket for fewer than 5,000 rows.",
-        "The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.",
+        "The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.",
       ],
     },
   );

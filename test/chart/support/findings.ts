@@ -102,7 +102,7 @@ export function comparison(): Finding {
   );
   const telling = tell(
     "probe_cc IT (−58 %) moved unlike the whole",
-    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC",
+    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 24–30 Apr 2026 against 17–23 Apr 2026",
     [
       "Moved unlike the whole: probe_cc IT (−58 %); software_version 3.9.1 (−31 %); probe_asn AS3269 (−66 %)",
     ],
@@ -167,7 +167,7 @@ export function funnel(): Finding {
   );
   const telling = tell(
     "It is ingestion: reports are accepted and not stored",
-    "−52 % against the week before, 2026-04-24 to 2026-05-01 UTC",
+    "−52 % against the week before, 24–30 Apr 2026",
     [],
   );
   return { kind: "funnel", found: true, ...telling, result };

@@ -177,7 +177,7 @@ describe("submissions", () => {
     await using lab = await given([]);
     const found = await lab.logs.submissions({ range });
     expect(found.column("finding")).toEqual(["missing"]);
-    expect(found.origin.notes.at(-1)).toMatch(/^fastpath holds no measurement from .* UTC\.$/);
+    expect(found.origin.notes.at(-1)).toMatch(/^fastpath holds no measurement of .* UTC\.$/);
     const lines = await lab.logs.search({ range, mask: true });
     expect(lines.column("message")).toEqual([expect.stringMatching(/^POST/), null]);
   });

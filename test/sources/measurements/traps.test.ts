@@ -134,21 +134,21 @@ describe("counts", () => {
     });
     expect(empty.numRows()).toBe(0);
     expect(empty.origin.notes).toEqual([
-      'No measurement from 2026-05-04 to 2026-05-05 UTC has software_name probe-clie; the range holds "probe-cli".',
+      'No measurement of 4 May 2026 has software_name probe-clie; the range holds "probe-cli".',
     ]);
     const both = { software_name: "probe-cli", software_version: "3.8" };
     const second = await lab.measurements.counts({ range, every: "day", where: both });
     expect(second.origin.notes[0]).toMatch(/has software_version 3.8; the range holds "3.9"/);
     const short = await lab.runs.counts({ range, every: "all", where: { duration: { gt: 60 } } });
     expect(short.origin.notes[0]).toBe(
-      "No run from 2026-05-04 to 2026-05-05 UTC matches the question, though the range holds measurements.",
+      "No run of 4 May 2026 matches the question, though the range holds measurements.",
     );
     const none = await lab.measurements.counts({
       range: between("2025-05-04", "2025-05-05"),
       every: "all",
     });
     expect(none.origin.notes).toEqual([
-      'fastpath holds no measurement from 2025-05-04 to 2025-05-05 UTC; its newest is of 2026-05-04 10:00, so last("…", { now: lab.now }) finds some.',
+      'fastpath holds no measurement of 4 May 2025; its newest is of 4 May 2026 10:00, so last("…", { now: lab.now }) finds some.',
     ]);
   });
 
@@ -178,8 +178,8 @@ describe("counts", () => {
     const counts = await lab.measurements.counts({ ...options, where });
     expect(counts.column("measurements")).toEqual([1]);
     expect(counts.origin.notes).toEqual([
-      'No measurement from 2026-05-04 to 2026-05-05 UTC has software_version 3.9; the range holds "3.9.1", "3.10" (prefix("3.9") matches them).',
-      'No measurement from 2026-05-04 to 2026-05-05 UTC has probe_cc it; the range holds "IT".',
+      'No measurement of 4 May 2026 has software_version 3.9; the range holds "3.9.1", "3.10" (prefix("3.9") matches them).',
+      'No measurement of 4 May 2026 has probe_cc it; the range holds "IT".',
     ]);
     const whole = { software_version: [prefix("3.9"), "3.10"] };
     const none = await lab.measurements.counts({ ...options, where: whole });
@@ -191,10 +191,10 @@ describe("counts", () => {
     const notes = async (every: Bucket, from: string, to: string) =>
       (await lab.measurements.counts({ range: between(from, to), every })).origin.notes;
     expect(await notes("2 weeks", "2026-03-01", "2026-04-01")).toContain(
-      "The 2-week buckets of 2026-02-16 and 2026-03-30 are covered only in part by the range.",
+      "The 2-week buckets of 16 Feb 2026 and 30 Mar 2026 are covered only in part by the range.",
     );
     expect(await notes("15 minutes", "2026-03-01 10:05", "2026-03-01 12:00")).toContain(
-      "The 15-minute bucket of 2026-03-01 10:00 is covered only in part by the range.",
+      "The 15-minute bucket of 1 Mar 2026 10:00 is covered only in part by the range.",
     );
     await expect(notes("second", "2026-01-01", "2026-03-01")).rejects.toThrow(
       'Can\'t group 2026-01-01 to 2026-03-01 UTC by second: 5,097,600 buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.',

@@ -42,7 +42,7 @@ describe("lab.snapshot", () => {
     ];
     expect(found.rows()).toEqual(wanted.rows());
     expect(found.origin.notes[0]).toMatch(
-      /^Snapshot measurements of fastpath, taken \d{4}-\d\d-\d\d \d\d:\d\d UTC, \d+ s old: whole as of then\.$/,
+      /^Snapshot measurements of fastpath, taken \d+ \w+ \d{4} \d\d:\d\d UTC, \d+ s old: whole as of then\.$/,
     );
     expect(found.origin.source).toBe(into());
     expect(found.origin.rowsRead).toBeLessThan(wanted.origin.rowsRead);

@@ -156,7 +156,7 @@ describe("testHelpers.verdict(rates)", () => {
     expect(testHelpers.verdict(rates(["a", 12, 1000], ["b", 60, 1000]))).toMatchObject({
       alarm: true,
       title: "b fails more than usual",
-      text: "Test helper b fails more than the rest: 6.00 % (95 % interval 4.69 % to 7.65 %; 60 of 1,000 measurements) against 1.20 %, 2026-05-01 to 2026-05-02 UTC.",
+      text: "Test helper b fails more than the rest: 6.00 % (95 % interval 4.69 % to 7.65 %; 60 of 1,000 measurements) against 1.20 %, 1 May 2026.",
       departures: [{ rate: 0.06, restRate: 0.012, failed: 60, measurements: 1000 }],
     });
     expect(testHelpers.verdict(rates(["a", 400, 1000], ["b", 410, 1000])).text).toMatch(
@@ -168,7 +168,7 @@ describe("testHelpers.verdict(rates)", () => {
     expect(testHelpers.verdict(rates(["a", 24, 2400], ["b", 26, 2400]))).toEqual({
       alarm: false,
       title: "Test helpers fail more than usual",
-      text: "No test helper stands out, 2026-05-01 to 2026-05-02 UTC: 2 compared, together 1.04 % (95 % interval 0.79 % to 1.37 %; 50 of 4,800 measurements); the highest is b, 1.08 % (95 % interval 0.74 % to 1.58 %; 26 of 2,400 measurements). Each interval ends below the limit of 10.0 %.",
+      text: "No test helper stands out, 1 May 2026: 2 compared, together 1.04 % (95 % interval 0.79 % to 1.37 %; 50 of 4,800 measurements); the highest is b, 1.08 % (95 % interval 0.74 % to 1.58 %; 26 of 2,400 measurements). Each interval ends below the limit of 10.0 %.",
       departures: [],
     });
   });

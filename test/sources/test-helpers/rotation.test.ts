@@ -144,8 +144,8 @@ describe("rotation(options)", () => {
         "3 of 6 test helpers are live.",
         "Next to rotate: th-20260421000000 (2.th.example), the oldest live one, 17.0 days old.",
         "The ages of the live ones lie 7.0, 7.0 days apart: staggered by 7 ± 3 days.",
-        "th-20260401000000 (1.th.example) began to drain at 2026-04-28 01:00 UTC, 45 min after the rotation before it: less than 24 hours are too close for DNS to follow.",
-        "It may be rotated now: DNS changed 2 days 23 h ago. To keep the ages staggered wait until 2026-05-09 UTC.",
+        "th-20260401000000 (1.th.example) began to drain at 28 Apr 2026 01:00 UTC, 45 min after the rotation before it: less than 24 hours are too close for DNS to follow.",
+        "It may be rotated now: DNS changed 2 days 23 h ago. To keep the ages staggered wait until 9 May 2026 00:00 UTC.",
       ].join("\n"),
     );
     expect(instances.origin.notes.slice(1)).toEqual([
@@ -159,7 +159,7 @@ describe("rotation(options)", () => {
     const early = await given(hasty, rotation);
     expect(early.turn).toMatchObject({ now: false, from: new Date("2026-05-08T23:20:00Z") });
     expect(early.findings.join("\n")).toContain(
-      "Don't rotate now: DNS changed 40 min ago. The earliest safe moment is 2026-05-08 23:20 UTC.",
+      "Don't rotate now: DNS changed 40 min ago. The earliest safe moment is 8 May 2026 23:20 UTC.",
     );
     const near = await given([live(0, "20260505000000"), live(1, "20260504000000")], rotation);
     expect(near.stagger).toEqual({ gapDays: [1], staggered: false });

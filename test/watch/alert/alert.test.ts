@@ -199,14 +199,14 @@ describe("an alert that is raised again", () => {
     };
     for (const hours of [0, 2, 3, 4.5, 5]) await send(hours);
     expect((await send(5.5)).sentence).toBe(
-      "Alert “drop CI” to chat: already sent, 2026-05-01 04:30 UTC.",
+      "Alert “drop CI” to chat: already sent, 1 May 2026 04:30 UTC.",
     );
     expect(chat.texts()).toHaveLength(2);
-    expect(chat.texts()[1]).toContain("\nRaised since 2026-05-01 00:00 UTC.");
+    expect(chat.texts()[1]).toContain("\nRaised since 1 May 2026 00:00 UTC.");
     at(6);
     await alert.resolve("drop CI", toChat());
     expect(chat.texts().at(-1)).toMatch(
-      /^:white_check_mark: \*Resolved: Measurements .*Raised since 2026-05-01 00:00 UTC, over at 2026-05-01 06:00 UTC\./s,
+      /^:white_check_mark: \*Resolved: Measurements .*Raised since 1 May 2026 00:00 UTC, over at 1 May 2026 06:00 UTC\./s,
     );
     expect((await alert.resolve("drop CI", toChat())).sentence).toBe(
       "The alert “drop CI” is not open.",
@@ -251,7 +251,7 @@ describe("an alert that a channel doesn't take", () => {
       ["chat", "sent"],
       ["push", "sent"],
     ]);
-    expect(chat.texts().at(-1)).toContain("Raised since 2026-05-01 00:00 UTC, over at");
+    expect(chat.texts().at(-1)).toContain("Raised since 1 May 2026 00:00 UTC, over at");
   });
 
   it.each<[string, Record<string, string>, string, RegExp]>([
