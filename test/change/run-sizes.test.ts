@@ -151,7 +151,7 @@ describe("a country without a row in the earlier range", () => {
     const [back, fresh] = await Promise.all([said("back", "2026-04-20"), said("fresh", undefined)]);
     expect(back).toMatch(/probe_cc BR appeared, with [\d,]+ measurements/);
     expect(back).toContain(
-      "probe_cc BR isn't new: 30,240 came in 2026-04-03 to 2026-05-01 UTC, before the earlier range.",
+      "probe_cc BR isn't new: 30,240 came in 3–30 Apr 2026, before the earlier range.",
     );
     expect(fresh).toMatch(/probe_cc BR appeared, with [\d,]+ measurements/);
     expect(fresh).not.toContain("isn't new");

@@ -101,7 +101,7 @@ test("probelab explain ends with 9 where rows are too few, and with 8 where all 
   );
   expect(none.code).toBe(9);
   expect(none.out).toMatch(
-    /^I can't tell what changed\.\nI can't tell it, because neither range holds such rows\./,
+    /^I can't tell what changed\.\nNo measurement of .* has probe_cc XX; the range holds /,
   );
   expect(all.code).toBe(8);
   expect(all.out).toMatch(/^All measurements are gone: 3,6\d\d before, none now\./);

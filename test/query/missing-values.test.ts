@@ -94,8 +94,7 @@ it("a value of a filter's list that nothing in the range has is named, and no ot
             .map((value) => `${name} ${isPrefixed(value) ? `${value.prefix}…` : String(value)}`),
         );
         const told = result.origin.notes.flatMap(
-          (note) =>
-            /^No measurement of .*? has (\w+ .*?); the range holds/s.exec(note)?.[1] ?? [],
+          (note) => /^No measurement of .*? has (\w+ .*?); the range holds/s.exec(note)?.[1] ?? [],
         );
         const more = result.origin.notes.flatMap(
           (note) => / has (one|\d+) more values? of the list/.exec(note)?.[1] ?? [],

@@ -162,7 +162,7 @@ describe("submissions", () => {
     expect(found.numRows()).toBe(0);
     expect(found.origin.notes).toEqual([
       expect.stringMatching(
-        /^No line from .* has a known form of a submitted report, so nothing can be said of what is stored\. fastpath holds measurements of 1 report from .*forms\.submission\.$/,
+        /^No line of .* has a known form of a submitted report, so nothing can be said of what is stored\. fastpath holds measurements of 1 report of .*forms\.submission\.$/,
       ),
     ]);
   });
