@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { momentText } from "../../src/time/time-zone.js";
 import { sampleLab } from "./sample-lab.js";
 
 const folder = new URL("../../notebooks/", import.meta.url);
@@ -124,7 +125,7 @@ it("test-helpers.ipynb finds the helper that fails more and the hasty rotation",
   expect(rate).toBeGreaterThan(2);
   expect(rate).toBeLessThan(Number(percent));
   const findings = texts.find((text) => text.includes("Next to rotate")) ?? "";
-  const at = new Date(hasty.begins).toISOString().slice(0, 16).replace("T", " ");
+  const at = momentText(new Date(hasty.begins), "UTC");
   expect(findings).toContain(`began to drain at ${at}`);
   expect(findings).toContain(`${/^\d+ min/.exec(hasty.changes)?.[0]} after the rotation`);
   expect(findings.match(/too close for DNS/g)).toHaveLength(1);
