@@ -1,8 +1,8 @@
 -- probe-android-unattended: measurements per week by version
--- software_name = probe-android-unattended, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-27T19:20:26.464Z; 2,259,299 rows read
+-- software_name = probe-android-unattended, 1 Feb–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
+-- Asked at 2026-11-28T02:46:35.709Z; 2,259,299 rows read
 -- Top 6 of 9 versions by measurements; other: 3 more.
--- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
+-- The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.
 
 SET param_top = '6';
 SET param_range_start = '1769904000';

@@ -1,9 +1,9 @@
 -- probe-android-unattended: median duration of a run of web_connectivity by version
--- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-27T19:20:26.758Z; 2,288,795 rows read
+-- software_name = probe-android-unattended, test_name = web_connectivity, 1 Feb–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
+-- Asked at 2026-11-28T02:46:35.908Z; 2,288,795 rows read
 -- Top 6 of 9 versions by runs; other: 3 more.
 -- A run counts when it starts; one that crosses an edge of the range is read up to 24 hours beyond it, and cut there.
--- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
+-- The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.
 
 SET param_top = '6';
 SET param_only = '1';

@@ -1,7 +1,7 @@
 -- Where the drop in measurements comes from
--- 2026-04-17 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-27T19:20:25.726Z; 715,891 rows read
--- Before, of a release whose runs changed: what its runs would have held. Everything else: all rows, as if those runs had held that.
+-- 17–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
+-- Asked at 2026-11-28T02:46:34.927Z; 715,891 rows read
+-- Before, of a release whose runs changed: what its runs would have held. All rows without it: as if those runs had held that.
 
 SET param_range_start = '1776384000';
 SET param_range_end = '1777593600';
