@@ -19,7 +19,7 @@ import {
   type Season,
   type Watched,
 } from "./forecast.js";
-import { amount, percent, signedPercent } from "./words.js";
+import { amount, percent, signedPercent } from "../base/numbers.js";
 
 /** What `anomalies` takes besides. */
 export interface AnomaliesOptions {

@@ -14,7 +14,7 @@ import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { HOUR } from "../time/span.js";
 import { grouped, leavesBy, sumOver, sumsIn, type Leaves } from "./cuboids.js";
 import { changeColumns } from "./finding.js";
-import { amount, percent } from "./words.js";
+import { amount, percent } from "../base/numbers.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {

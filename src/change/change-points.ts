@@ -13,7 +13,7 @@ import { changeColumns, tell, type Finding, type Telling } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Change, type Segmented } from "./segments.js";
-import { amount, percent, signedPercent } from "./words.js";
+import { amount, percent, signedPercent } from "../base/numbers.js";
 
 /** Options of `changePoints`. */
 export interface ChangePointsOptions {

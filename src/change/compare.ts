@@ -21,7 +21,8 @@ import { flowCauses } from "./explain-flow.js";
 import { mixText } from "./explain-rate.js";
 import { releaseDimensions, withMissing } from "./releases.js";
 import { CERTAIN, NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
-import { changeText, periodText, signedPercent, spoken, valueText } from "./words.js";
+import { signedPercent } from "../base/numbers.js";
+import { changeText, periodText, spoken, valueText } from "./words.js";
 
 /** What `compare` takes. */
 export interface CompareOptions {

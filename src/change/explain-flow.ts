@@ -39,16 +39,8 @@ import {
   UNSEEN,
   WIDE,
 } from "./thresholds.js";
-import {
-  amount,
-  elementText,
-  partText,
-  percent,
-  shortText,
-  signedPercent,
-  valueText,
-  type CauseWhere,
-} from "./words.js";
+import { amount, percent, signedPercent } from "../base/numbers.js";
+import { elementText, partText, shortText, valueText, type CauseWhere } from "./words.js";
 import { maybeOneUser, placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */

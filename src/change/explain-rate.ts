@@ -17,13 +17,11 @@ import {
   TOTAL_TOLERANCE,
   priceOf,
 } from "./thresholds.js";
+import { amount, number, percent } from "../base/numbers.js";
 import {
-  amount,
   changeText,
   elementText,
-  number,
   partText,
-  percent,
   sentences,
   sentenceText,
   shortText,

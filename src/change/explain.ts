@@ -20,15 +20,13 @@ import { tell, type Finding, type Telling } from "./finding.js";
 import { withRunEvidence, type Compared } from "./run-evidence.js";
 import { withMissing, type Move } from "./releases.js";
 import { TOTAL_TOLERANCE } from "./thresholds.js";
+import { amount, percent, signedPercent } from "../base/numbers.js";
 import {
-  amount,
   changeText,
   elementText,
   partText,
-  percent,
   periodText,
   shortText,
-  signedPercent,
   spoken,
   valueText,
   type CauseValue,

@@ -7,7 +7,8 @@ import { rangeText, type TimeRange } from "../time/time-range.js";
 import type { ChangeSource } from "./cells.js";
 import type { Part, Told } from "./account.js";
 import { ALIKE_RATIO, TOTAL_TOLERANCE } from "./thresholds.js";
-import { amount, elementText, number, percent } from "./words.js";
+import { amount, number, percent } from "../base/numbers.js";
+import { elementText } from "./words.js";
 
 /** The ranges that were compared, and which rows count. */
 export interface Compared {

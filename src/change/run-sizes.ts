@@ -18,15 +18,8 @@ import {
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
-import {
-  number,
-  partText,
-  percent,
-  shortText,
-  signedPercent,
-  valueText,
-  type CauseWhere,
-} from "./words.js";
+import { number, percent, signedPercent } from "../base/numbers.js";
+import { partText, shortText, valueText, type CauseWhere } from "./words.js";
 
 const NORMAL_95 = CONFIDENCES[0.95];
 

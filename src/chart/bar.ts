@@ -45,7 +45,7 @@ function withoutRestBar(drawing: Drawing, options: DrawOptions): Drawing {
   return kept === drawing ? drawing : { ...kept, xs: xs.filter((x) => x !== restX) };
 }
 
-/** Whether bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
+/** True if bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
 function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
   if (drawing.roles.xKind === "category") {
     const names = [...categoryLabels(drawing).values()];
@@ -71,7 +71,7 @@ function rowsOf(drawing: Drawing, options: DrawOptions, width?: number): Rows {
   return { ...rows, extent: { ...extent, domain: roomyDomain(extent, width) } };
 }
 
-/** Whether several series stand beside each other: what can't be added up does. */
+/** True if several series stand beside each other: what can't be added up does. */
 function isBeside({ series, roles }: Drawing, { stack }: DrawOptions): boolean {
   const apart = stack === undefined ? roles.measure?.additive === false : stack === false;
   return series.length > 1 && apart;

@@ -92,7 +92,7 @@ export interface Layout {
   /** How many are beside each other, and how far apart. */
   readonly columns: number;
   readonly apart: number;
-  /** Whether they have one vertical scale. */
+  /** True if they have one vertical scale. */
   readonly shared: boolean;
   /** Of each, in pixels. */
   readonly size: { readonly width: number; readonly height?: number };

@@ -45,7 +45,7 @@ export interface ChartKind extends Kind {
   size?(this: void, drawing: Drawing, options: DrawOptions): { width?: number; height?: number };
   /** Notes on reading it, a sentence each. */
   notes?(this: void, drawing: Drawing, origin: Origin): string[];
-  /** Whether its bars are horizontal. */
+  /** True if its bars are horizontal. */
   horizontal?(this: void, drawing: Drawing, options: DrawOptions): boolean;
   /** What screens need to draw its horizontal bars at another width. */
   rows?(this: void, frame: Frame): Rows | undefined;
@@ -68,12 +68,12 @@ interface Fields {
 export interface Frame {
   readonly drawing: Drawing;
   readonly options: DrawOptions;
-  /** Whether the bars are horizontal: x is the vertical axis then. */
+  /** True if the bars are horizontal: x is the vertical axis then. */
   readonly horizontal: boolean;
   readonly timeZone: string;
   readonly theme: Theme;
   readonly width: number;
-  /** Whether the analyst chose the width; else screens draw the plot as wide as its place. */
+  /** True if the analyst chose the width; else screens draw the plot as wide as its place. */
   readonly fixed: boolean;
   readonly height: number;
   readonly domain: readonly [number, number];

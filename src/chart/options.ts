@@ -34,7 +34,7 @@ export interface YOptions<C extends string = string> {
   readonly format?: string;
   /** Scale, of lines and dots only; default linear. A log scale draws no zeros. */
   readonly type?: "linear" | "log";
-  /** Whether the axis begins at zero; default true. False for lines and dots only. */
+  /** True for an axis that begins at zero, the default. False for lines and dots only. */
   readonly zero?: boolean;
 }
 
@@ -75,9 +75,9 @@ export interface ChartOptions<C extends string = string> {
   readonly reference?: { readonly value: number; readonly label?: string };
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
   readonly facet?: C;
-  /** Whether "other" is drawn, as a bar, a line, cells or a panel; default: where it is at most three times the largest of the others, else a note gives it. A stack always holds it. */
+  /** Draws "other", as a bar, a line, cells or a panel; default: where it is at most three times the largest of the others, else a note gives it. A stack always holds it. */
   readonly other?: boolean;
-  /** Whether panels share the vertical scale (default) or each has its own. */
+  /** The vertical scale of panels: one for all (default), or one each. */
   readonly scales?: "shared" | "own";
 }
 
@@ -89,7 +89,7 @@ export interface LineOptions<C extends string = string> extends ChartOptions<C> 
 
 /** Options of `chart.area`. */
 export interface AreaOptions<C extends string = string> extends ChartOptions<C> {
-  /** Whether series add up to their sum (default), or to 100 % at each x. */
+  /** Adds series up to their sum (default), or to 100 % at each x. */
   readonly stack?: "sum" | "normalize";
 }
 
@@ -97,7 +97,7 @@ export interface AreaOptions<C extends string = string> extends ChartOptions<C> 
 export interface BarOptions<C extends string = string> extends ChartOptions<C> {
   /** `"sum"`: series on top of each other; `"normalize"`: the same, to 100 %; false: beside each other, for categories. Default: `"sum"` for what adds up, else false. */
   readonly stack?: "sum" | "normalize" | false;
-  /** Whether bars of categories are horizontal; default: where their names don't fit below upright bars. */
+  /** True for horizontal bars of categories; default: where their names don't fit below upright bars. */
   readonly horizontal?: boolean;
   /**
    * Order of categories: `"value"`, the largest first, or `"given"`. Either way "other" is last. Default:
@@ -133,9 +133,9 @@ export interface HistogramChartOptions extends Omit<
   readonly x?: Pick<XOptions, "label">;
   /** The axis of counts or shares. */
   readonly y?: Omit<YOptions, "value">;
-  /** Whether each edge shows how many values are below it; default false. */
+  /** Shows at each edge how many values are below it; default false. */
   readonly cumulative?: boolean;
-  /** Whether shares of each group are drawn, not counts; default true for cumulative ones and for several groups. */
+  /** Draws shares of each group in place of counts; default true for cumulative ones and for several groups. */
   readonly share?: boolean;
 }
 
@@ -211,7 +211,7 @@ export type FindingRow = Readonly<Record<string, Value>>;
 export interface ChangeRecord {
   readonly kind: string;
   readonly sentence: string;
-  /** Whether the sentence stands beside the picture, not in it. */
+  /** True if the sentence stands beside the picture, not in it. */
   readonly bare?: boolean;
   /** The finding's table, where another Result is drawn. */
   readonly rows?: readonly FindingRow[];
@@ -312,7 +312,7 @@ const OWN: Partial<Record<Taker, Readonly<Record<string, Rule>>>> = {
   explore: { y: column },
 };
 
-/** Whether a kind of chart has an option of its own. */
+/** True if a kind of chart has an option of its own. */
 export function takes(kind: KindName, option: "band" | "interval"): boolean {
   return OPTIONS[option]!.kinds.includes(kind);
 }

@@ -22,7 +22,7 @@ export interface LinePlan {
   readonly y: string;
   /** Column whose values are the series; without it there is one. */
   readonly series: string | undefined;
-  /** Whether x holds times. */
+  /** True if x holds times. */
   readonly timed: boolean;
   readonly width: number;
   /** Default linear. A log scale draws only values above zero. */

@@ -145,7 +145,7 @@ function withLegend(spec: VegaLiteSpec, series: string | undefined): VegaLiteSpe
 interface Picture {
   /** Pixels of the title's lines: it may reach over the legend. */
   readonly widest: number;
-  /** Whether the title is aligned with the names left of the plot. */
+  /** True if the title is aligned with the names left of the plot. */
   readonly bounds?: boolean;
   /** Its horizontal bars. */
   readonly bars?: Rows | undefined;

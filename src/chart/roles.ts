@@ -175,7 +175,7 @@ export function unusedName(taken: readonly string[], wanted: string): string {
 /** More bars or cells have no room for their names. */
 export const MOST_CATEGORIES = 60;
 
-/** Whether a bar for each value of a column has room for its name. */
+/** True if a bar for each value of a column has room for its name. */
 function areFew(result: Result, name: string): boolean {
   return new Set(result.column(name).map(valueKey)).size <= MOST_CATEGORIES;
 }

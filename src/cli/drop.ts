@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { amount, percent } from "../change/words.js";
+import { amount, percent } from "../base/numbers.js";
 import type { AnomaliesVerdict } from "../service/anomalies.js";
 import { formatInstant } from "../time/time-zone.js";
 import { answering } from "./answering.js";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { grouped } from "../base/text.js";
 import type { ReleaseFinding } from "../service/release.js";
-import { amount, signedPercent } from "../change/words.js";
+import { amount, signedPercent } from "../base/numbers.js";
 import { answering } from "./answering.js";
 import { detailsText, exitCode, EXIT_CODES, headText, line, textTable } from "./terminal.js";
 

@@ -17,7 +17,7 @@ import { DAY, durationText, HOUR, MINUTE, SECOND, WEEK } from "../time/span.js";
 import { weekBefore } from "../change/compare.js";
 import { originOfAll, tell, type Finding } from "../change/finding.js";
 import { CERTAIN, PART_TOLERANCE } from "../change/thresholds.js";
-import { signedPercent } from "../change/words.js";
+import { signedPercent } from "../base/numbers.js";
 
 /** What `lab.funnel` takes. */
 export interface FunnelOptions {

@@ -24,7 +24,8 @@ import {
   type Telling,
 } from "../change/finding.js";
 import { LEAST_RUNS, LEAST_SHARE } from "../change/thresholds.js";
-import { amount, changeText, signedPercent, spoken, valueText } from "../change/words.js";
+import { amount, signedPercent } from "../base/numbers.js";
+import { changeText, spoken, valueText } from "../change/words.js";
 
 /** What `lab.release` takes besides the version. */
 export interface ReleaseOptions {

@@ -12,7 +12,7 @@ import {
 } from "playwright-core";
 import { browserPath } from "./frontend.js";
 
-/** Whether a browser is here, and what to add to the name of tests that are skipped without. */
+/** True if a browser is here, and what to add to the name of tests that are skipped without. */
 export const browserMissing = browserPath === undefined;
 export const missingNote = browserMissing ? " (skipped: Chromium is missing)" : "";
 

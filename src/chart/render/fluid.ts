@@ -182,7 +182,7 @@ function fluidPanels(
   }));
 }
 
-/** Whether Vega-Lite itself can't say how wide its views are on a screen. */
+/** True if Vega-Lite can't size these views itself. */
 export function needsVega(spec: VegaLiteSpec): boolean {
   const params = spec["params"] as { name: string }[] | undefined;
   return params?.some(({ name }) => name === PANEL) === true && panelsOf(spec) !== undefined;

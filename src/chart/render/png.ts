@@ -40,7 +40,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
 const CELL = 24;
 const UNASSIGNED = "\u0378";
 const MOST_TRIED = 200;
-/** Whether a font here has a character, of those that were asked for. */
+/** Characters that were asked for, and true for those that a font here has. */
 const drawable = new Map<string, boolean>();
 
 /** Says which characters of a text are boxes in a picture, once each. */

@@ -19,7 +19,7 @@ type Formats = Readonly<Record<string, () => string | Buffer | Promise<string | 
 
 /** Options of `save`. */
 export interface SaveOptions {
-  /** Whether a CSV begins with a byte order mark, by which Excel knows UTF-8. @default {false} */
+  /** Begins a CSV with a byte order mark, by which Excel knows UTF-8. @default {false} */
   readonly bom?: boolean;
 }
 

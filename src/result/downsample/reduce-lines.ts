@@ -12,7 +12,7 @@ export interface LinePlot {
   /** Its width and height in pixels, the height 400 by default. */
   readonly width: number;
   readonly height?: number;
-  /** Whether its vertical scale begins at zero, or is logarithmic. */
+  /** Its vertical scale: from zero, or logarithmic. */
   readonly zero?: boolean;
   readonly log?: boolean;
   /** True if the lines are in panels of their own. */
