@@ -122,7 +122,11 @@ export function frame(
     field: fields.series,
     type: "nominal",
     scale: { domain: labels, range: look },
-    legend: { title: seriesTitle(roles), ...legendLabels(labels, width), ...legend },
+    legend: {
+      title: seriesTitle(roles),
+      ...legendLabels(labels, width, options.legend),
+      ...legend,
+    },
   });
   const when = whenExpression(drawing, fields, timeZone, domain);
   const beside = besideTexts(drawing, options, columns.measures);
@@ -174,9 +178,13 @@ function categoryWidth(categories: number): number {
 // A longer legend is taller than the plot.
 const MOST_BESIDE = 12;
 
-/** The labels of a legend; many series have it below the plot, in as many columns as fit. */
-function legendLabels(values: readonly string[], width: number): VegaLiteSpec {
-  const below = values.length > MOST_BESIDE;
+/** The labels of a legend; one below the plot has as many columns as fit. */
+function legendLabels(
+  values: readonly string[],
+  width: number,
+  place = values.length > MOST_BESIDE ? "bottom" : "right",
+): VegaLiteSpec {
+  const below = place === "bottom";
   const labels = fitNames(values, below ? width - LEGEND_SYMBOL : LEGEND_LABEL, LEGEND_SIZE);
   const longest = greatest(labels.map((text) => textWidth(text, LEGEND_SIZE)));
   const columns = Math.max(1, Math.floor(width / (Math.ceil(longest) + LEGEND_SYMBOL)));

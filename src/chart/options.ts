@@ -69,6 +69,8 @@ export interface ChartOptions<C extends string = string> {
   readonly theme?: ThemeName;
   /** Colors of series, or of bars, by their name in the legend or on the axis: `{ "3.10.0": "#d55e00" }`. Default: as in the notebook's other charts. */
   readonly colors?: Readonly<Record<string, string>>;
+  /** Place of the legend; default `"right"`, of more than 12 series `"bottom"`. A place below 480 pixels has it below. */
+  readonly legend?: "right" | "bottom";
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
   /** A line across the plot at a number of the vertical axis, such as a goal: `{ value: 600, label: "10 minutes" }`. */
@@ -270,6 +272,7 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     pass: 'names with colors of CSS, { "3.10.0": "#d55e00" }',
     kinds: GRAPHS,
   },
+  legend: { ...oneOf("right", "bottom"), kinds: GRAPHS },
   band: {
     fits: isEnds,
     pass: 'the columns of its two ends, ["q10", "q90"]',

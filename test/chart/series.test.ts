@@ -85,3 +85,23 @@ test("a network under another name is written as one: in series, places, panels,
   const shown = data.values.flatMap(({ d0 }) => d0 ?? []);
   expect(shown).toEqual(expected);
 });
+
+test("a legend stands where it is asked: below the plot it takes no width beside it", async () => {
+  const size = async (options: object) => {
+    const rows = ["3.9", "3.10"].flatMap((version) =>
+      [1, 2, 3].map((day) => ({ t: new Date(Date.UTC(2026, 4, day)), version, runs: day })),
+    );
+    const svg = await chart.line(rows, options).svg();
+    const [, width, height] = / width="(\d+)" height="(\d+)"/.exec(svg)!.map(Number);
+    return { width: width!, height: height! };
+  };
+  const [given, right, bottom] = await Promise.all([
+    size({}),
+    size({ legend: "right" }),
+    size({ legend: "bottom" }),
+  ]);
+  expect(given).toEqual(right);
+  expect(bottom.width).toBeLessThan(right.width);
+  expect(bottom.height).toBeGreaterThan(right.height);
+  expect(() => chart.line([], { legend: "left" as never })).toThrow(/legend.*"right" or "bottom"/);
+});
