@@ -11,7 +11,6 @@ import {
   CERTAIN,
   FEW_RUNS,
   FLOOD,
-  LEAST_CHANGE,
   LEAST_RUNS,
   LEAST_SHARE,
   RUN_SCATTER,
@@ -82,7 +81,6 @@ export function runSizes(
   };
   const after = cells.after.slice();
   const [was, is] = [sumOver(cells.before) * ratio, sumOver(after)];
-  const least = (LEAST_CHANGE * (was + is)) / 2;
   const { causes, noiseOf } = rateCauses(given, cuboids);
   const noise = noiseOf([]);
   const sizeOf = (leaves: readonly number[]) => {
@@ -131,8 +129,6 @@ export function runSizes(
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
     if (moreIn(others) / moreIn(leaves) >= ALIKE_RATIO) continue;
-    const came = sumOver(cells.after, leaves);
-    if (Math.abs(came - sum("allAfter", leaves) * found.own) < least) continue;
     const text = rows.isRelease
       ? releaseRuns(cells, runs, rows, found.size)
       : runsText(found.size, `${shortText(where)} holds ${moreOrFewer(found.size)} a run`);

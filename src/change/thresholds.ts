@@ -2,8 +2,6 @@
 export const PART_TOLERANCE = 0.05;
 /** The same for measurements per run, which differ between releases, and for the total, which differs between weeks. */
 export const TOTAL_TOLERANCE = 0.1;
-/** Longer or shorter runs change the whole by at least this part: those of some network always do. */
-export const LEAST_CHANGE = 0.002;
 /** Standard errors beyond which the total has changed; strict, because people ask often. */
 export const CERTAIN = 4;
 /** A search gives up after so many causes; a sentence names three, a table these. */
