@@ -72,11 +72,7 @@ export function flowAccount(cells: ChangeCells): Account {
     const own = { where, leaves, rest, isAsIf, before: had, after: has, change: has - had, half };
     return { ...own, told: releaseTold(cells, cause, own, partOf(has - had)) };
   };
-  // What came as it was is no cause, but beside what all others did.
-  const changed = causes.map(part).filter((one) => {
-    const usual = (PART_TOLERANCE * (one.before! + one.after!)) / 2;
-    return alike === "named" || Math.abs(one.change) > usual;
-  });
+  const changed = causes.map(part);
   const { program, version } = releaseDimensions(cells);
   // A small new program is news, no cause, whether it is found by its name or by its only release.
   const isNews = ({ where, before, after }: Part) => {
