@@ -35,3 +35,13 @@ function redactError(error: unknown, seen = new Set<unknown>()): void {
     }
   }
 }
+
+/** An answer; null where a column, a right or memory for it is missing: the rest is still worth telling. @throws what an interrupt throws. */
+export async function optional<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof ProbelabError && error.code !== "ABORTED") return null;
+    throw error;
+  }
+}

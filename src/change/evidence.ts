@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { ProbelabError } from "../base/error.js";
+import { optional } from "../base/error.js";
 import { whereText } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { isVersionColumn } from "../result/origin.js";
@@ -10,7 +10,7 @@ import { DAY } from "../time/span.js";
 import { between, rangeText } from "../time/time-range.js";
 import type { Part } from "./account.js";
 import type { ChangeCells, ChangeSource } from "./cells.js";
-import { sumOver } from "./cuboids.js";
+import { leavesBy, sumOver } from "./cuboids.js";
 import { releaseDimensions } from "./releases.js";
 import { LEAST_RUNS } from "./thresholds.js";
 import type { Compared } from "./run-evidence.js";
@@ -37,15 +37,14 @@ export function runsByVersion(cells: ChangeCells, part: Part | undefined): Evide
   // The other releases of its program, in its country if it names one.
   const isOne = Object.entries(place).every(([, value]) => !Array.isArray(value));
   if (!isOne) return undefined;
-  const own = new Map<number, number[]>();
-  for (const leaf of cells.after.keys()) {
-    const inPlace = Object.entries(place).every(([column, value]) => {
-      const at = names.indexOf(column);
-      return values[at]?.[leaves.codes[at]![leaf]!] === value;
-    });
-    const code = leaves.codes[version]![leaf]!;
-    if (inPlace) own.set(code, [...(own.get(code) ?? []), leaf]);
-  }
+  const wanted = Object.entries(place).map(([column, value]) => {
+    const at = names.indexOf(column);
+    return { codes: leaves.codes[at], code: values[at]?.indexOf(value as string | null) ?? -1 };
+  });
+  const inPlace = [...cells.after.keys()].filter((leaf) =>
+    wanted.every(({ codes, code }) => codes?.[leaf] === code),
+  );
+  const own = leavesBy(leaves.codes[version]!, inPlace);
   const held = [...own].map(([code, leaves]) => ({
     version: values[version]![code] ?? null,
     before: { runs: sumOver(runs.before, leaves), rows: sumOver(cells.before, leaves) },
@@ -119,15 +118,10 @@ export async function flowOf(
   const [whole, lasts] = [+range.end - +range.start, +after.end - +after.start];
   const every = lasts <= 3 * DAY && whole <= 60 * DAY ? "hour" : "day";
   const filter = { ...where, ...Object.fromEntries(own) };
-  const asked = await source
-    .ask({ range, every, where: filter, measures: { observed: measure }, signal } as never)
-    .catch((error: unknown) => {
-      // A column, a right or memory for it is missing: what is known is still worth telling.
-      if (error instanceof ProbelabError && error.code !== "ABORTED") return undefined;
-      throw error;
-    });
+  const question = { range, every, where: filter, measures: { observed: measure }, signal };
+  const asked = await optional(() => source.ask(question as never));
   const time = asked?.origin.columns.time;
-  if (asked === undefined || time === undefined) return undefined;
+  if (asked === null || time === undefined) return undefined;
   const came = asked.rows() as { readonly [column: string]: Date | number }[];
   const byStart = new Map(came.map((row) => [Number(row[time.name]), Number(row["observed"])]));
   const flow = buckets(range, every).map(({ start, end, complete }) => {

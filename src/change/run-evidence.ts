@@ -1,4 +1,4 @@
-import { ProbelabError } from "../base/error.js";
+import { optional } from "../base/error.js";
 import { count } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { isVersionColumn } from "../result/origin.js";
@@ -50,7 +50,7 @@ export async function withRunEvidence(
     if (better) told[parts.indexOf(part)] = { ...part, told: better };
   }
   for (const [at, part] of told.slice(0, MOST_ASKED).entries()) {
-    const history = part.before === 0 && (await asked(historyOf(source, compared, part)));
+    const history = part.before === 0 && (await optional(() => historyOf(source, compared, part)));
     if (history) told[at] = { ...part, history };
   }
   return told;
@@ -82,16 +82,6 @@ async function historyOf(
     : undefined;
 }
 
-/** An answer, or undefined where a column, a right or memory for it is missing: what is known is still worth telling. */
-async function asked<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ProbelabError && error.code !== "ABORTED") return undefined;
-    throw error;
-  }
-}
-
 /** Median duration, or the share of surplus rows: of the part's program before, and of the part now. */
 async function sidesOf(
   ask: Ask,
@@ -115,9 +105,9 @@ async function sidesOf(
     const [row] = answer.rows() as { q50?: number | null; share?: number | null }[];
     return row?.q50 ?? row?.share ?? NaN;
   };
-  const was = await asked(sideOf(before, wider));
-  const is = was === undefined ? undefined : await asked(sideOf(after, own));
-  return Number.isFinite(was! + is!) ? [was!, is!] : undefined;
+  const was = await optional(() => sideOf(before, wider));
+  const is = was === null ? null : await optional(() => sideOf(after, own));
+  return was === null || is === null || !Number.isFinite(was + is) ? undefined : [was, is];
 }
 
 function shorter({ told, where }: Part, was: number, is: number): Told {

@@ -1,5 +1,5 @@
 import { refuseUnknown } from "../base/check-options.js";
-import { ProbelabError } from "../base/error.js";
+import { optional } from "../base/error.js";
 import { counted, grouped, lowered } from "../base/text.js";
 import { greatest, smallest } from "../base/statistics.js";
 import {
@@ -343,14 +343,4 @@ function silenceOf(lines: readonly FreshnessRow[]): string | undefined {
   const age = minutes(smallest(judged.map((line) => line.age)));
   const longest = minutes(greatest(judged.map((line) => line.longest_silence)));
   return `${counted(judged.length, "program")} silent for ${age}, at most ${longest} before.`;
-}
-
-/** Null where the columns, the rights or the memory for it are missing: the rest is still worth knowing. */
-async function optional<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof ProbelabError && error.code !== "ABORTED") return null;
-    throw error;
-  }
 }
