@@ -375,9 +375,9 @@ export function typeFault(
   above: number,
 ): TypeFault {
   // Types of earlier cells are told by their names alone, files beside the notebook by their own paths.
-  const [head = "", ...details] = message
+  const [head = "", ...details] = cut(message)
     .replace(/import\("[^"]*"\)\./g, "")
-    .replace(/[^\s'"]*probelab-cells-[^\\/'"]*/g, "")
+    .replace(/[^\s'"]{0,300}probelab-cells-[^\\/'"]*/g, "")
     .split(/\n */);
   const lines = text.split("\n");
   const opened = relatedInformation.find((each) => NOT_CLOSED.test(each.message));
@@ -398,6 +398,12 @@ export function typeFault(
       ? { hint: undefined, text: hint, details: [] }
       : { hint, text: head, details }),
   };
+}
+
+const longestMessage = 10_000;
+
+function cut(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
 }
 
 /** TypeScript's "The parser expected to find a '}' to match the '{' token here." */

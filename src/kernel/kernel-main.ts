@@ -95,7 +95,9 @@ export class Kernel {
   async #work(): Promise<void> {
     this.#working = true;
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      await this.#handle("shell", next);
+      const handled = this.#handle("shell", next);
+      // No cell waits for a completion: an interrupt ends what a cell waits for alone.
+      if (next.header.msg_type === "execute_request") await handled;
     }
     this.#working = false;
   }

@@ -259,9 +259,9 @@ export class LanguageServer {
   }
 
   async diagnostics(path: string): Promise<readonly Diagnostic[]> {
-    const { items } = ((await this.#ask("diagnostic", path)) ?? {}) as { items?: Diagnostic[] };
+    const { items } = Object(await this.#ask("diagnostic", path)) as { items?: unknown };
     // No answer is no all-clear.
-    if (!Array.isArray(items) || items.some(({ range, message }) => !range?.start || !message)) {
+    if (!Array.isArray(items) || !items.every(isDiagnostic)) {
       throw new ServerEnded("TypeScript's language server gave no diagnostics");
     }
     return items.filter(({ severity = 1 }) => severity === 1);
@@ -272,33 +272,27 @@ export class LanguageServer {
     path: string,
     position: Position,
   ): Promise<{ items: readonly CompletionItem[]; range: Range | undefined }> {
-    type Answer = {
-      items?: CompletionItem[];
-      itemDefaults?: { editRange?: Range & { replace?: Range } };
-    };
-    const { items = [], itemDefaults } = ((await this.#ask("completion", path, position)) ??
-      {}) as Answer;
-    const own = items
-      .map(({ textEdit }) => textEdit?.replace ?? textEdit?.range)
-      .find((range) => range !== undefined);
-    const shared = itemDefaults?.editRange?.replace ?? itemDefaults?.editRange;
-    return { items, range: shared ?? own };
+    type Answer = { items?: unknown; itemDefaults?: { editRange?: Range & { replace?: Range } } };
+    const answer = Object(await this.#ask("completion", path, position)) as Answer;
+    const items = Array.isArray(answer.items) ? answer.items.filter(isCompletion) : [];
+    const own = items.map(({ textEdit }) => textEdit?.replace ?? textEdit?.range).find(isRange);
+    const shared = [answer.itemDefaults?.editRange?.replace, answer.itemDefaults?.editRange];
+    return { items, range: shared.find(isRange) ?? own };
   }
 
   /** Signature and documentation at a position in Markdown; those of the call there where there is no name. */
   async hover(path: string, position: Position): Promise<string | undefined> {
-    const hover = (await this.#ask("hover", path, position)) as {
-      contents?: { value?: string };
-    } | null;
-    if (hover?.contents?.value) return hover.contents.value;
-    type Signature = { label: string; documentation?: string | { value: string } };
-    type Help = { signatures?: Signature[]; activeSignature?: number } | null;
+    type Hover = { contents?: { value?: unknown } } | null;
+    const hover = (await this.#ask("hover", path, position)) as Hover;
+    const shown = textIn(hover?.contents?.value);
+    if (shown !== "") return shown;
+    type Signature = { label?: unknown; documentation?: string | { value?: unknown } | null };
+    type Help = { signatures?: (Signature | null)[]; activeSignature?: number } | null;
     const help = (await this.#ask("signatureHelp", path, position)) as Help;
-    const signature = help?.signatures?.[help.activeSignature ?? 0];
-    if (!signature) return undefined;
-    const { label, documentation } = signature;
-    const text = typeof documentation === "object" ? documentation.value : (documentation ?? "");
-    return `\`\`\`typescript\n${label}\n\`\`\`\n${text}`;
+    const { label, documentation } = help?.signatures?.[help.activeSignature ?? 0] ?? {};
+    if (textIn(label) === "") return undefined;
+    const text = textIn(typeof documentation === "object" ? documentation?.value : documentation);
+    return `\`\`\`typescript\n${textIn(label)}\n\`\`\`\n${text}`;
   }
 
   #ask(method: string, path: string, position?: Position): Promise<unknown> {
@@ -409,6 +403,41 @@ interface Incoming {
   readonly params?: { readonly items?: readonly unknown[] };
   readonly result?: unknown;
   readonly error?: { readonly message: string };
+}
+
+function textIn(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function isRange(value: unknown): value is Range {
+  const { start, end } = Object(value) as Partial<Range>;
+  return [start, end].every((at) => isPlace(at?.line) && isPlace(at?.character));
+}
+
+/** True for a count of lines or characters. */
+function isPlace(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isDiagnostic(value: unknown): value is Diagnostic {
+  const { range, severity = 1, message, relatedInformation = [] } = Object(value) as Diagnostic;
+  const isRelated = (each: unknown) => {
+    type Related = { message?: unknown; location?: { range?: unknown } | null };
+    const { message, location } = Object(each) as Related;
+    return typeof message === "string" && isRange(location?.range);
+  };
+  return (
+    isRange(range) &&
+    typeof severity === "number" &&
+    typeof message === "string" &&
+    Array.isArray(relatedInformation) &&
+    relatedInformation.every(isRelated)
+  );
+}
+
+function isCompletion(value: unknown): value is CompletionItem {
+  const { label, sortText = "" } = Object(value) as CompletionItem;
+  return typeof label === "string" && typeof sortText === "string";
 }
 
 /** The folder of a package as it is found from another one. */

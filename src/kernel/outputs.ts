@@ -119,15 +119,17 @@ export class StreamBatch {
     this.put = Object.assign(put, { addsPng: sink.addsPng === true });
   }
 
-  write(name: StreamName, text: string): void {
+  write(name: StreamName, printed: string): void {
     if (this.#printed > mostPrinted) return;
-    this.#printed += text.length;
+    const text = printed.slice(0, characterEnd(printed, mostPrinted - this.#printed));
+    this.#printed += printed.length;
     if (name !== this.#name) this.flush();
     this.#name = name;
     this.#pieces.push(text);
     this.#size += text.length;
     if (this.#printed > mostPrinted) {
-      this.flush();
+      this.#sendPieces(true);
+      [this.#pieces, this.#size] = [[], 0]; // It may be half a secret.
       const millions = mostPrinted / 1_000_000;
       const text = `\nPrinted more than ${millions} MB: the rest is left out.\n`;
       this.#sink({ output_type: "stream", name: "stderr", text });

@@ -125,6 +125,12 @@ def request(type, content, channel="shell", timeout=30):
             return got
 
 
+def ask(type, content):
+    """Sends a request and doesn't wait for its reply."""
+    client = clients[0]
+    client.shell_channel.send(client.session.msg(type, content))
+
+
 def tell(type, content, timeout=30):
     """A message that has no reply: what is published for it, up to its idle status."""
     client = clients[0]

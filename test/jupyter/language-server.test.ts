@@ -122,6 +122,19 @@ describe.skipIf(!isPossible)(`cells beside their language server${skipped}`, () 
     expect(resultText(await client.execute("3 + 3"))).toBe("6");
   });
 
+  test("a cell behind a completion that is never answered is interrupted, and the next runs", async () => {
+    const { client, pid } = await kernelIn(folder.path);
+    expect(resultText(await client.execute("1 + 1"))).toBe("2");
+    for (const server of childrenOf(pid)) process.kill(server, "SIGSTOP");
+    await client.call("ask", { type: "complete_request", content: { code: "Mat", cursor_pos: 3 } });
+    const message = await client.call<string>("send", { code: "console.log('ran');" });
+    await client.call("wait_for_busy", { message });
+    await client.call("interrupt");
+    const cell = await client.call<Executed>("collect", { message });
+    expect(cell.reply).toMatchObject({ status: "error", ename: "Interrupted" });
+    expect(resultText(await client.execute("3 + 3"))).toBe("6");
+  });
+
   test("two kernels in one folder know nothing of each other", async () => {
     const [first, second] = await Promise.all([kernelIn(folder.path), kernelIn(folder.path)]);
     await first.client.execute("let n = 1.25;");
@@ -174,13 +187,15 @@ describe.skipIf(!isPossible)(`cells beside their language server${skipped}`, () 
     const broken = join(folder.path, "broken");
     const real = realpathSync(join(home, "node_modules", native, "lib", "tsc"));
     const words = "Content-Length: 9\\r\\n\\r\\n{no json}";
+    const odd = join(folder.path, "odd.cjs");
+    const orOdd = `[ -e '${odd}' ] && exec '${process.execPath}' '${odd}'`;
     writeFileSync(
       compiler,
-      `#!/bin/sh\n[ -e '${broken}' ] && printf '${words}'\nexec '${real}' "$@"\n`,
+      `#!/bin/sh\n[ -e '${broken}' ] && printf '${words}'\n${orOdd}\nexec '${real}' "$@"\n`,
       { mode: 0o755 },
     );
     writeFileSync(broken, "");
-    const { client } = await kernelIn(folder.path);
+    const { client, pid } = await kernelIn(folder.path);
     const cell = await client.execute("const one = 1; one");
     expect(cell.reply["evalue"]).toBe(
       `Can't compile cell 1: TypeScript ended twice while it read it. It is started again with the next cell; where that fails too, see what this prints: ${compiler} --version.`,
@@ -188,6 +203,27 @@ describe.skipIf(!isPossible)(`cells beside their language server${skipped}`, () 
     expect(printed(cell, "stderr")).toBe("");
     rmSync(broken);
     expect(resultText(await client.execute("const two = 2; two"))).toBe("2");
+    const range = `{"start":{"line":1,"character":0},"end":{"line":1,"character":1}}`;
+    for (const item of ["null", `{"range":{"start":{}},"message":"no"}`, `{"range":${range}}`]) {
+      const result = `{"items":[${item}],"signatures":[null]}`;
+      writeFileSync(
+        odd,
+        `process.stdin.on("data", (data) => {
+          for (const [, id] of String(data).matchAll(/"id":(\\d+)/g)) {
+            const text = '{"id":' + id + ',"result":${result}}';
+            process.stdout.write("Content-Length: " + text.length + "\\r\\n\\r\\n" + text);
+          }
+        });`,
+      );
+      for (const server of childrenOf(pid)) process.kill(server, "SIGKILL");
+      const { reply } = await client.execute("const three = 3; three");
+      expect(reply["evalue"], item).toMatch(/^Can't compile .* ended twice while it read it/);
+      const content = { code: "two.", cursor_pos: 4, detail_level: 0 };
+      const asked = (type: string) =>
+        client.call<{ content: object }>("request", { type, content }).then((one) => one.content);
+      expect(await asked("complete_request")).toMatchObject({ status: "ok", matches: [] });
+      expect(await asked("inspect_request")).toMatchObject({ status: "ok", found: false });
+    }
   });
 
   test("cells run on where the folder of temporary files was cleaned", async () => {

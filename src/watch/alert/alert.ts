@@ -83,6 +83,12 @@ async function when(
   message: AlertMessage,
   options: AlertOptions = {},
 ): Promise<AlertReport> {
+  // What is missing is no end of an alert, and a Promise no alert.
+  if (typeof condition !== "boolean") {
+    throw new ProbelabError(
+      `Can't tell whether to alert from ${shownValue(condition)}: pass true or false, alert.when(drop.found, { title, … }).`,
+    );
+  }
   if (condition) return send(message, options);
   checkMessage(message);
   const error = linkError(message.links);
@@ -99,6 +105,11 @@ async function when(
  */
 async function resolved(given: string, options: AlertOptions = {}): Promise<AlertReport> {
   checkOptions(options, RULES, "resolve an alert");
+  if (typeof given !== "string" || given.trim() === "") {
+    throw new ProbelabError(
+      `Can't resolve the alert ${shownValue(given)}: pass its key or its title, alert.resolve("measurements drop").`,
+    );
+  }
   const key = inert(given);
   if (!isSent(options)) {
     const sentence = `With send: true, an open alert ${quoted(key)} would be closed.`;

@@ -122,8 +122,8 @@ export interface Channel {
   readonly kind: AlertChannel["kind"];
   readonly name: string;
   readonly url: string;
-  /** An access token, sent as `Authorization: Bearer`. */
-  readonly token?: string;
+  /** The header Authorization: an access token, or the user and password of the address. */
+  readonly authorization?: string;
 }
 
 /** The channels of probelab.config.json, with the addresses and tokens of the credentials file. */
@@ -142,10 +142,20 @@ export function configuredChannels(channels: readonly AlertChannel[]): Promise<C
         );
       }
       // A webhook's path is its password.
-      const { pathname } = new URL(address);
+      const place = new URL(address);
+      const { pathname, username, password } = place;
       if (/chat|url/.test(kind) && pathname.length > 8) keepSecret(pathname.slice(1));
-      const secret = token === undefined ? {} : { token: await credentials.get(token) };
-      return { kind, name: cleanText(name, 40), url: address, ...secret };
+      const channel = { kind, name: cleanText(name, 40), url: address };
+      if (token !== undefined) {
+        return { ...channel, authorization: `Bearer ${await credentials.get(token)}` };
+      }
+      if (username === "" && password === "") return channel;
+      const [user, word] = [username, password].map(decoded) as [string, string];
+      keepSecret(word, user);
+      // Requests take no user and password in an address.
+      place.username = place.password = "";
+      const basic = Buffer.from(`${user}:${word}`).toString("base64");
+      return { ...channel, url: place.href, authorization: `Basic ${basic}` };
     }),
   );
 }
@@ -202,10 +212,14 @@ const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Conte
   /** Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
   alertmanager({ message, since, end }, expires) {
     const { notebook, page, runbook, ...others } = message.links;
+    // Alertmanager refuses an alert with an annotation of another name.
+    const named = Object.entries(others).map(([name, link]) => {
+      return [name.replace(/[^a-zA-Z0-9_]/g, "_").replace(/^(?=\d|$)/, "_"), link] as const;
+    });
     const alert = {
       labels: labelsOf(message),
       annotations: {
-        ...others,
+        ...Object.fromEntries(named),
         summary: cleanText(message.title),
         description: message.text,
         ...(runbook && { runbook_url: runbook }),
@@ -227,13 +241,13 @@ export function labelsOf(message: AlertMessage): Record<string, string> {
     alertname: keyOf(message),
     severity: SEVERITIES[message.severity].label,
     incident_severity: String(message.severity),
-    ...(file && { notebook: fileName(file).replace(/\.ipynb$/, "") }),
+    ...(file && { notebook: decoded(file).replace(/\.ipynb$/, "") }),
     source: "probelab",
   };
 }
 
 /** A part of an address, decoded where it can be. */
-function fileName(part: string): string {
+function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -270,7 +284,7 @@ export interface Failure {
  * @returns undefined where the channel took it.
  */
 export async function post(
-  { kind, url, token }: Channel,
+  { kind, url, authorization }: Channel,
   notice: Notice,
   expires: Date,
 ): Promise<Failure | undefined> {
@@ -279,12 +293,12 @@ export async function post(
     const response = await fetch(path === undefined ? url : `${url.replace(/\/+$/, "")}/${path}`, {
       method: "POST",
       body: content,
-      headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
+      headers: { ...headers, ...(authorization && { Authorization: authorization }) },
       // A redirect, such as to a login page, would end in a 200 that nobody sees.
       redirect: "manual",
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    const answer = await response.text();
+    const answer = await beginning(response);
     if (!response.ok) return { why: `it answered ${response.status}` };
     const refusal = refusalIn(answer, response.headers.get("content-type") ?? "");
     return refusal === undefined ? undefined : { why: refusal };
@@ -297,15 +311,33 @@ export async function post(
   }
 }
 
+/** The beginning of an answer, which may be endless or break off. */
+async function beginning({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const part of body ?? []) {
+      text += decoder.decode(part as Uint8Array, { stream: true });
+      if (text.length > 100_000) break;
+    }
+  } catch (error) {
+    if ((error as Error).name === "TimeoutError" && text === "") throw error;
+  }
+  return text;
+}
+
+type Answer = Readonly<Record<"ok" | "success" | "status" | "error" | "errors", unknown>>;
+
 /** What an answer of 200 says against having taken the notice: a login page, `{"ok": false}`. */
 function refusalIn(answer: string, type: string): string | undefined {
-  if (/\bhtml\b/.test(type) || /^\s*<(!doctype|html)\b/i.test(answer)) {
+  if (/html\b/i.test(type) || /^\s*<[^{]{0,1000}\bhtml\b/i.test(answer)) {
     return "it answered with a web page, such as a login";
   }
   try {
-    const { ok, success, error } = Object(JSON.parse(answer)) as Record<string, unknown>;
-    if (ok !== false && success !== false && !error) return undefined;
-    return `it answered ${shownValue(error || JSON.parse(answer))}`;
+    const { ok, success, status, error, errors } = Object(JSON.parse(answer)) as Answer;
+    const said = error || errors;
+    if (ok !== false && success !== false && status !== "error" && !said) return undefined;
+    return `it answered ${shownValue(said || JSON.parse(answer))}`;
   } catch {
     return undefined;
   }

@@ -43,6 +43,9 @@ export interface Delivery {
   readonly windowMs: number;
 }
 
+/** The last moment that a Date can hold. */
+const LAST_TIME = 8.64e15;
+
 /** An open alert as it is kept; times in milliseconds since 1970. */
 const SCHEMA = lazySchemas((z) => {
   const severity = z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]);
@@ -56,8 +59,9 @@ const SCHEMA = lazySchemas((z) => {
     key: z.string().exactOptional(),
   });
   // By channel: what it took last, and when; 0 where it may have taken it.
-  const sent = z.record(z.string(), z.object({ severity, at: z.number() }));
-  return z.object({ message, since: z.number(), raised: z.number(), sent });
+  const time = z.number().min(0).max(LAST_TIME);
+  const sent = z.record(z.string(), z.object({ severity, at: time }));
+  return z.object({ message, since: time, raised: time, sent });
 });
 type OpenAlert = ReturnType<ReturnType<typeof SCHEMA>["parse"]>;
 

@@ -130,6 +130,19 @@ describe("alert.send(message)", () => {
     await expect(alert.send(wrong as AlertMessage, { send: true })).rejects.toThrow(error);
   });
 
+  it.each([undefined, null, NaN, Promise.resolve(false)])(
+    "refuses the condition and the key %s",
+    async (none) => {
+      await expect(alert.when(none as never, message, toChat())).rejects.toThrow(
+        /whether to alert from .*: pass true or false/,
+      );
+      await expect(alert.resolve(none as never, toChat())).rejects.toThrow(
+        /resolve the alert .*: pass its key/,
+      );
+      expect(chat.received).toEqual([]);
+    },
+  );
+
   it("refuses channels that it doesn't know, or none", async () => {
     const write = (alerts: object) =>
       writeFile(join(folder.path, "probelab.config.json"), JSON.stringify({ alerts }));
@@ -144,6 +157,13 @@ describe("alert.send(message)", () => {
     await write({});
     await expect(alert.send(message, { send: true })).rejects.toThrow(/no channel is configured/);
   });
+});
+
+it("logs in with the user and the password of a channel's address", async () => {
+  const url = chat.url.replace("://", "://ann:pass%2Fw0rd@");
+  await alert.send(message, configured(ofChat(url)));
+  const basic = `Basic ${Buffer.from("ann:pass/w0rd").toString("base64")}`;
+  expect(chat.received[0]!.headers.authorization).toBe(basic);
 });
 
 it.skipIf(!hasGpg)("finds a channel's address and token in the credentials file", async () => {
@@ -267,9 +287,38 @@ describe("an alert that a channel doesn't take", () => {
       "<!doctype html><title>Log in</title>",
       /a login/,
     ],
+    [
+      "a login page of XML",
+      {},
+      "<?xml version='1.0'?>\n<html xmlns='x'><title/></html>",
+      /a login/,
+    ],
+    ["the status of an error", {}, '{"status":"error"}', /"error"/],
   ])("is an error where a 200 holds %s", async (_, headers, answer, why) => {
     chat.answer((response) => void response.writeHead(200, headers).end(answer));
     await expect(alert.send(message, toChat())).rejects.toThrow(why);
+  });
+
+  it("is none where a 200 never ends, or breaks off", async () => {
+    let sent = 0;
+    chat.answer(
+      (response) => {
+        const more = () => {
+          while (!response.destroyed && sent < 1e9 && response.write("x".repeat(1e6))) sent += 1e6;
+        };
+        response.on("drain", more);
+        more();
+      },
+      (response) => {
+        response.writeHead(200, { "content-length": "9" }).write("ok");
+        response.socket?.end();
+      },
+    );
+    for (const key of ["endless", "broken"]) {
+      const { outcomes } = await alert.send({ ...message, key }, toChat());
+      expect(outcomes).toMatchObject([{ state: "sent" }]);
+    }
+    expect(sent).toBeLessThan(1e8);
   });
 
   const redirect = status(302, { location: "/login" });
@@ -328,6 +377,7 @@ describe("the folder of alerts", () => {
       "a message without links",
       (path) => damagedState(path, { message: { ...message, links: {} } }),
     ],
+    ["a start that is no date", (path) => damagedState(path, { since: -1e300 })],
     ["a pipe", (path) => Promise.resolve(execFileSync("mkfifo", [path]))],
   ])("may hold %s: the alert is sent again, and others are as before", async (_, damage) => {
     await alert.send(message, toChat());

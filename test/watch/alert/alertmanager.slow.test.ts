@@ -33,6 +33,7 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
       page: "https://lab.example.org/drop.html",
       runbook: "https://docs.example.org/runbooks/drop",
       dashboard: "https://dash.example.org/flow",
+      "1 CI run": "https://ci.example.org/7",
     },
   };
 
@@ -58,6 +59,7 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
           runbook_url: message.links.runbook,
           page: message.links.page,
           dashboard: message.links.dashboard,
+          _1_CI_run: message.links["1 CI run"],
         },
         generatorURL: message.links.notebook,
       },
