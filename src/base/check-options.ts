@@ -33,6 +33,13 @@ export function refuseUnknown(
       `Can't ${action} with ${shownValue(options)}: pass an object of options, such as { ${known[0] ?? ""}: … }.`,
     );
   }
+  // A variable that holds nothing must not make the question one about everything.
+  const { where = {} } = options as { where?: unknown };
+  if (known.includes("where") && (Object(where) !== where || Array.isArray(where))) {
+    throw new ProbelabError(
+      `Can't filter by ${shownValue(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
+    );
+  }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearName(unknown, known);

@@ -92,7 +92,7 @@ export async function compare(
   options: CompareOptions,
 ): Promise<RangeComparison> {
   refuseUnknown(options, OPTIONS, ACTION);
-  const now = checkRange(options.now, ACTION, "now");
+  const now = checkRange((options as CompareOptions | undefined)?.now, ACTION, "now");
   const { top = 20, measure = count() } = options;
   if (!(top >= 1 && (Number.isInteger(top) || top === Infinity))) {
     throw new ProbelabError(

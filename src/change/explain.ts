@@ -4,7 +4,7 @@ import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { resultOfRows } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
-import type { TimeRange } from "../time/time-range.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
 import {
   askCells,
   changeMeasures,
@@ -127,6 +127,7 @@ const MOST_LISTED = 3;
  */
 export async function explain(source: ChangeSource, options: ExplainOptions): Promise<Explanation> {
   refuseUnknown(options, OPTIONS, ACTION);
+  checkRange((options as ExplainOptions | undefined)?.after, ACTION, "after");
   const measure = options.measure ?? count();
   const cells = await askCells(source, {
     measure,

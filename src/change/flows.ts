@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { nearName } from "../base/near-name.js";
+import { valueText } from "./words.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { columnValues, newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
@@ -76,7 +77,7 @@ export async function readFlows(
     const group = names.map((name, at): [string, string | null] => {
       return [name, columns[at]![first!] as string | null];
     });
-    const texts = group.map(([name, value]) => `${name} ${value ?? "(none)"}`);
+    const texts = group.map(([name, value]) => `${name} ${valueText(value)}`);
     return { group: Object.fromEntries(group), name: texts.join(", "), values };
   });
   return { result: result, measure, time, buckets: all, series, range };

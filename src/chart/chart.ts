@@ -177,7 +177,11 @@ export const chart = {
    * chart.theme("dark");
    */
   theme(name: ThemeName): void {
-    checkChartOptions({ theme: name }, "explore", "set the theme of charts");
+    checkChartOptions(
+      { theme: (name as ThemeName | undefined) ?? null },
+      "explore",
+      "set the theme of charts",
+    );
     setTheme(name);
   },
   /**

@@ -1,4 +1,5 @@
 import type { ColumnTable } from "arquero";
+import { createHash } from "node:crypto";
 import { valueKey, type Value } from "./json.js";
 
 /**
@@ -37,9 +38,19 @@ export function columnValues(table: ColumnTable, name: string): Value[] {
   return Array.from({ length: table.numRows() }, (_, row) => get(row) as Value);
 }
 
+const LONG_TEXT = 1000;
+
 /** One text per row, equal where the rows' values in these columns are. */
 export function rowKeys(table: ColumnTable, names: readonly string[]): string[] {
-  const columns = names.map((name) => columnValues(table, name));
+  // A long text, copied into the key of each of its rows, would take seconds and gigabytes.
+  const hashes = new Map<string, string>();
+  const shortened = (value: Value): Value => {
+    if (typeof value !== "string" || value.length < LONG_TEXT) return value;
+    const hash = hashes.get(value) ?? createHash("sha256").update(value).digest("base64");
+    hashes.set(value, hash);
+    return hash;
+  };
+  const columns = names.map((name) => columnValues(table, name).map(shortened));
   return Array.from({ length: table.numRows() }, (_, row) =>
     rowKey(columns.map((column) => column[row])),
   );

@@ -79,6 +79,12 @@ test("changePoints names the series that changed", async () => {
   }
   expect(finding.sentence).toContain("2 changes in 2 of 3 series");
   expect(finding.result.origin.columns.dimensions[0]?.order).toEqual(["3.9", "3.10"]);
+  const long = "word ".repeat(5_000);
+  const { sentence } = await changePoints(
+    answer({ [long]: counts(1, 96, 400, 60, 150), "3.8": counts(3, 96, 300) }),
+  );
+  expect(sentence).toContain(" of software_version word word");
+  expect(sentence.length).toBeLessThan(500);
 });
 
 test("changePoints finds which of many series changed, and seldom another", async () => {

@@ -116,4 +116,9 @@ describe("chart.theme(name)", () => {
       THEMES.dark.background,
     );
   });
+
+  test.each([undefined, null, "__proto__"])("refuses %s, and charts stay as they were", (name) => {
+    expect(() => chart.theme(name as never)).toThrow(/theme: .*: pass/);
+    expect(chart.area(runs(["3.9"])).spec["background"]).toBe("#ffffff");
+  });
 });

@@ -1,4 +1,5 @@
 import { refuseUnknown } from "../../base/check-options.js";
+import { checkRange } from "../../time/time-range.js";
 import { ProbelabError } from "../../base/error.js";
 import { shownValue } from "../../base/text.js";
 import type { Database } from "../../database/database.js";
@@ -105,6 +106,7 @@ export async function checkIn(
 ): Promise<Result> {
   const action = "count check-in lists";
   refuseUnknown(options, GROUPED_OPTIONS, action);
+  checkRange((options as CheckInOptions | undefined)?.range, action);
   const table = await database.table("logs");
   const form = formSql("checkIn", forms, raw(fieldText("message", table)));
   const length = sql`toUInt32OrNull(${form.groups}[1])`;

@@ -77,8 +77,8 @@ export async function snapshot(
 ): Promise<Snapshot> {
   const action = "take a snapshot";
   checkOptions(options, RULES, action);
+  const range = checkRange((options as SnapshotOptions | undefined)?.range, action);
   const { name = "measurements", where = {} } = options;
-  const range = checkRange(options?.range, action);
   tablesOf(name);
   const into =
     options.into === undefined && source.kind === "embedded" ? source : embedded(options.into);
