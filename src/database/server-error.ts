@@ -83,6 +83,16 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   // Of a missing table the server names the nearest of all databases, however far that is.
   const [hint = "", meant = ""] = / Maybe you meant (?:\S*\.)?(\w+)\?$/i.exec(whole) ?? [];
   const isFar = meant !== "" && !nearName(/'([^']+)'/.exec(whole)?.[1] ?? "", [meant]);
+  // Only what is asked of shards names tables so.
+  const ofShard = /\b__table\d/.test(whole) || /Conversion from .* executing Remote$/.test(whole);
+  if (ofShard && type !== undefined) {
+    const scope = /(?: from table with name __table\d+)?[.:]? In scope SELECT .*/s;
+    const plain = whole.replace(scope, "").replace(/__table\d+\./g, "");
+    return new ProbelabError(
+      `Can't ${action}: ${plain} (${type}, code ${code}). Remedy: have the tables of all shards given the columns and types that the Distributed table has.`,
+      { cause, code: type },
+    );
+  }
   const said = isFar ? whole.replace(hint, "") : whole;
   if (type !== undefined) {
     const near = /maybe you meant/i.test(said);

@@ -79,6 +79,7 @@ export class CellScripts {
 }
 
 const mostCauses = 10;
+const mostFaults = 20;
 
 /** A thrown value as Jupyter shows it: name, message, and a traceback in the cell's own lines. */
 export function cellError(thrown: unknown, scripts: CellScripts): CellError {
@@ -105,7 +106,8 @@ function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellErro
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
   const words = first && [first.hint, first.text].filter((text) => text !== undefined).join(" ");
   const evalue = first ? `${words} TS${first.code}${more}` : "";
-  const traceback = faults.flatMap((fault) => {
+  const left = faults.length - mostFaults;
+  const traceback = faults.slice(0, mostFaults).flatMap((fault) => {
     const { hint, text, details, code, length } = fault;
     const [head, ...rest] = hint === undefined ? [text, ...details] : [hint, text, ...details];
     return [
@@ -114,6 +116,7 @@ function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellErro
       ...placeLines(fault, scripts, length),
     ];
   });
+  if (left > 0) traceback.push(dim(`… and ${left} more.`));
   return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
 }
 
@@ -180,6 +183,8 @@ function nameAndMessage(thrown: unknown): { ename: string; evalue: string } {
   return { ename: "Thrown", evalue: inspect(thrown) };
 }
 
+const longestLine = 400;
+
 /** Lines of code around a place, with a mark: `> 4 | await lab.query()` and a caret below it. */
 function codeFrame(
   code: string,
@@ -192,16 +197,20 @@ function codeFrame(
   const width = String(last).length;
   const frame: string[] = [];
   for (let number = first; number <= last; number++) {
-    const text = (lines[number - 1] ?? "").replaceAll("\t", " ");
+    const line = (lines[number - 1] ?? "").replaceAll("\t", " ");
+    // Of a long line the part before the place and behind it.
+    const from = line.length <= longestLine ? 0 : Math.max(0, place.column - longestLine / 2);
+    const text = line.slice(from, from + longestLine);
     const gutter = String(number).padStart(width);
     if (number !== place.line) {
       frame.push(dim(`  ${gutter} | ${text}`));
       continue;
     }
-    const room = Math.max(1, text.length - place.column + 1);
+    const column = place.column - from;
+    const room = Math.max(1, text.length - column + 1);
     const carets = "^".repeat(Math.min(length, room));
     frame.push(`${bold(red(">"))} ${gutter} | ${text}`);
-    frame.push(`  ${" ".repeat(width)} | ${" ".repeat(place.column - 1)}${bold(red(carets))}`);
+    frame.push(`  ${" ".repeat(width)} | ${" ".repeat(column - 1)}${bold(red(carets))}`);
   }
   return frame;
 }
@@ -216,6 +225,8 @@ const framePattern =
   /^\s+at (?:(?:async )?(.*?) \()?(?:async )?(?:file:\/\/)?(.+?):(\d+):(\d+)\)?$/;
 const library = join(dirname(fileURLToPath(import.meta.url)), "..", sep);
 const mostLibraryFrames = 5;
+/** No path is longer, and the pattern's time grows with the square. */
+const longestFrame = 4_000;
 
 /**
  * The frames of an error down to the cell's own code, then the awaits that it passed. What Node and probelab
@@ -223,7 +234,8 @@ const mostLibraryFrames = 5;
  */
 function stackPlaces(error: unknown, scripts: CellScripts): StackFrame[] {
   const stack = error instanceof Error && typeof error.stack === "string" ? error.stack : "";
-  const frames = stack.split("\n").flatMap((line): StackFrame[] => {
+  const lines = stack.split("\n").filter((line) => line.length < longestFrame);
+  const frames = lines.flatMap((line): StackFrame[] => {
     const [, call = "", file = "", row = "", column = ""] = framePattern.exec(line) ?? [];
     const isOurs = file.startsWith(library) || /\/node_modules\/probelab\/dist\//.test(file);
     if (file === "" || file.startsWith("node:") || isOurs) return [];

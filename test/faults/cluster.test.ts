@@ -205,3 +205,14 @@ async function until(
   }
   throw new Error(`${mark}: not as wanted in system.processes`);
 }
+
+it("says where a shard has other columns", async () => {
+  await using cluster = await filled(2);
+  await cluster.shards[1]!.admin.command({
+    query: "ALTER TABLE part RENAME COLUMN probe_asn TO asn",
+  });
+  await using lab = await connect({ measurements: cluster.shards[0]!.as("ro2") });
+  await expect(lab.measurements.counts({ range, every: "all", by: "probe_asn" })).rejects.toThrow(
+    /^Can't count measurements: Identifier 'probe_asn' cannot be resolved \(UNKNOWN_IDENTIFIER, code 47\)\. Remedy: have the tables of all shards given the columns and types/,
+  );
+});

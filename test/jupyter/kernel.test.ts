@@ -72,6 +72,15 @@ one`;
     );
     expect(cell.reply).toMatchObject({ status: "error", ename: "RangeError", evalue: "too far" });
     expect(resultText(await client.execute("n"))).toBe("1");
+    const stack = `"    at " + "a (".repeat(200_000)`;
+    const odd = await client.execute(`throw Object.assign(new Error("odd"), { stack: ${stack} });`);
+    expect(odd.reply["evalue"]).toBe("odd");
+    const long = await client.execute(`"${"x".repeat(100_000)}"; throw new Error("far");`);
+    expect(tracebackText(long.reply)).toMatch(/; throw new Error\("far"\);\n.*\^/);
+    const many = await client.execute("nothing;\n".repeat(500));
+    expect(many.reply["evalue"]).toContain("(and 499 more)");
+    expect(tracebackText(many.reply)).toMatch(/\n… and 480 more\.$/);
+    for (const { reply } of [long, many]) expect(JSON.stringify(reply).length).toBeLessThan(10_000);
   });
 
   test("what waits behind a failed cell is aborted, what comes later runs", async () => {
