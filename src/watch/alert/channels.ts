@@ -318,7 +318,7 @@ async function beginning({ body }: Response): Promise<string> {
   try {
     for await (const part of body ?? []) {
       text += decoder.decode(part as Uint8Array, { stream: true });
-      if (text.length > 100_000) break;
+      if (text.length > 10_000_000) break;
     }
   } catch (error) {
     if ((error as Error).name === "TimeoutError" && text === "") throw error;
