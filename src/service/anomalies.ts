@@ -203,6 +203,7 @@ export async function flowAnomalies(
     why,
     ...(why?.found && why.shown && { shown: why.shown }),
     freshness: fresh,
+    moved: [...new Set([shownIn, whole].flatMap(({ found: { moved = [] } }) => moved))],
     found: !["usual", "unknown"].includes(head.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
   };
