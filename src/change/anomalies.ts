@@ -2,6 +2,7 @@ import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { median } from "../base/statistics.js";
 import { counted, grouped, lowered } from "../base/text.js";
+import { whereText } from "../query/where.js";
 import type { Result } from "../result/result.js";
 import { offsetAt } from "../time/bucket.js";
 import { readInstant } from "../time/instant.js";
@@ -9,7 +10,7 @@ import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength, type Bucket } from "../time/step.js";
 import { between, last, rangeText } from "../time/time-range.js";
 import { dateText, momentText } from "../time/time-zone.js";
-import { tell, type Finding, type Telling } from "./finding.js";
+import { movedIn, tell, type Finding, type Moved, type Telling } from "./finding.js";
 import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
@@ -137,7 +138,7 @@ export interface Found {
   /** Names the newest buckets, which aren't judged; "" where all are. */
   readonly newest: string;
   /** A fall over weeks, and how many rows fewer its last week has. */
-  readonly slow: { readonly text: string; readonly lost: number } | null;
+  readonly slow: { readonly text: string; readonly lost: number; readonly moved: Moved } | null;
   /** A sentence on whether the drop is over; "" without one that ended. */
   readonly end: string;
 }
@@ -193,10 +194,11 @@ export async function findAnomalies(
     median(watched.slice(Math.max(span.from, first)).map(({ least }) => least)),
   );
   const telling = tellingOf(flows, alarms, judged, span, leasts, rate);
-  const finding = findingOf(flows, alarms, judged, span, telling, leasts);
   const slow = series.length === 1 ? slowFall(flows, span) : null;
-  const found = { finding, leasts, newest: newestText(flows, span), slow };
   const [most] = alarms;
+  const moved = [most && alarmMoved(flows, most), slow?.moved].filter((one) => one !== undefined);
+  const finding = { ...findingOf(flows, alarms, judged, span, telling, leasts), moved };
+  const found = { finding, leasts, newest: newestText(flows, span), slow };
   if (most === undefined || most.to >= span.to) return { ...found, end: "" };
   const { after } = judged.find((each) => each.series === most.series)!;
   const label = lowered(labelOf(flows, most.series));
@@ -398,6 +400,20 @@ function tellingOf(
   );
 }
 
+function alarmMoved(
+  { result, measure, buckets, range: { timeZone } }: Flows,
+  { series, from, to, observed, expected }: Alarm,
+): Moved {
+  const range = between(buckets[from]!.start, buckets[to - 1]!.end, { timeZone });
+  const { filter } = result.origin;
+  const rows = [filter, whereText(series.group)].filter(Boolean).join(", ");
+  return movedIn(range, measure.label, rows, {
+    change: observed - expected,
+    by: `fell by ${percent(1 - observed / expected)}`,
+    ranges: `in ${rangeText(range)} against what was expected`,
+  });
+}
+
 /** True if an alarm of one or two buckets came little further below what was expected than it must. */
 function isNearLimit({ series, from, to }: Alarm, judged: readonly Judged[]): boolean {
   const watched = judged.find((each) => each.series === series)!.watched.slice(from, to);
@@ -421,7 +437,7 @@ function newestText({ buckets, time }: Flows, { to }: Span): string {
  * weeks before. What two counts may differ by through chance isn't said.
  */
 function slowFall(
-  { series, buckets, measure, time, range }: Flows,
+  { series, buckets, measure, time, range, result }: Flows,
   { from, to }: Span,
 ): Found["slow"] {
   const week = WEEK / usualLength(time.every);
@@ -433,9 +449,16 @@ function slowFall(
   const chance = 3 * Math.sqrt(is! + was!);
   const lost = was! - is!;
   if (!measure.additive || !(lost > Math.max(SLOW * was!, chance))) return null;
-  const [end, then] = [to, first].map((at) => dateText(buckets[at - 1]!.end, range.timeZone));
-  const text = `The week to ${end} held ${percent(lost / was!)} fewer ${lowered(measure.label)} than the week to ${then}.`;
-  return { text, lost };
+  const { timeZone } = range;
+  const last = between(buckets[to - week]!.start, buckets[to - 1]!.end, { timeZone });
+  const [end, then] = [to, first].map((at) => dateText(buckets[at - 1]!.end, timeZone));
+  const by = percent(lost / was!);
+  const text = `The week to ${end} held ${by} fewer ${lowered(measure.label)} than the week to ${then}.`;
+  const ranges = `in the week to ${end} against the week to ${then}`;
+  const moved = movedIn(last, measure.label, result.origin.filter, {
+    ...{ change: -lost, by: `fell by ${by}`, ranges },
+  });
+  return { text, lost, moved };
 }
 
 /** From one bucket to before another: "1 May 2026 00:00–06:00 UTC". */

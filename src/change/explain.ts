@@ -16,7 +16,7 @@ import type { Account, Part } from "./account.js";
 import { flowOf, runsByVersion, type Evidence } from "./evidence.js";
 import { flowAccount } from "./explain-flow.js";
 import { rateAccount } from "./explain-rate.js";
-import { tell, type Finding, type Telling } from "./finding.js";
+import { movedIn, tell, type Finding, type Moved, type Telling } from "./finding.js";
 import { withRunEvidence, type Compared } from "./run-evidence.js";
 import { withMissing, type Move } from "./releases.js";
 import { TOTAL_TOLERANCE } from "./thresholds.js";
@@ -220,6 +220,7 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
     before,
     after,
     ...tellingOf(cells, account, causes),
+    moved: movedOf(cells, account),
     result: causeResult(cells, [...causes, ...others], notes),
   };
 }
@@ -344,6 +345,15 @@ function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[
     ]);
   }
   return tell(head, evidence, [...(told?.details ?? []), all, ...texts, further, ...more]);
+}
+
+function movedOf(cells: ChangeCells, account: Account): Moved[] {
+  const { earlier, later, label, unit, origin } = cells;
+  const { before, after } = account;
+  if (!isKnown(account)) return [];
+  const by = shortChange(before, after, unit);
+  const said = { change: after! - before!, by, ranges: periodText(earlier, later) };
+  return [movedIn(later, spoken(label), origin.filter, said)];
 }
 
 /** "fell by 23 %" of counts; "rose from 2 % to 40 %" of shares and means. */

@@ -1,7 +1,8 @@
-import { cleanText } from "../base/text.js";
+import { cleanText, lowered } from "../base/text.js";
 import { CONFIDENCES, wilson } from "../query/wilson.js";
 import { costOf, type MeasureColumn, type Origin, type ResultColumns } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import type { TimeRange } from "../time/time-range.js";
 import { sentenceText } from "./words.js";
 
 const KINDS = [
@@ -26,6 +27,32 @@ export interface Telling {
   readonly sentence: string;
 }
 
+/** How a measure moved between two ranges: findings may compare different ones. */
+export interface Moved {
+  /** Of which rows: `measurements with probe_cc = IT`. */
+  readonly measure: string;
+  /** Below 0 where it fell. */
+  readonly change: number;
+  /** In words: `fell by 12 %`. */
+  readonly by: string;
+  /** The later range, ISO 8601. */
+  readonly start: string;
+  readonly end: string;
+  /** Both in words: `in 8–14 May 2026 against 1–7 May 2026`. */
+  readonly ranges: string;
+}
+
+/** A move of a measure in a range. @param filter of its rows, in words. */
+export function movedIn(
+  { start, end }: TimeRange,
+  label: string,
+  filter: string | undefined,
+  said: Pick<Moved, "change" | "by" | "ranges">,
+): Moved {
+  const measure = `${lowered(label)}${filter ? ` with ${filter}` : ""}`;
+  return { measure, ...said, start: start.toISOString(), end: end.toISOString() };
+}
+
 /** The answer of every question of "what changed?": what it says, the table behind it, and whether anything was found. */
 export interface Finding extends Telling {
   /** Which answer it is, for charts. */
@@ -34,6 +61,8 @@ export interface Finding extends Telling {
   readonly found: boolean;
   /** The table, ranked, with the origin of the question behind it. */
   readonly result: Result;
+  /** What its sentence says of the measure over all rows that were asked. */
+  readonly moved?: readonly Moved[];
 }
 
 /** Makes a telling of its parts; empty details are left out. */

@@ -374,11 +374,11 @@ export function recovery(
   for (const buckets of WINDOWS.filter((of) => of >= shortest && values.length - of >= drop.to)) {
     const { change = NaN, chance = NaN } = judge(values.length, buckets) ?? {};
     if (!(loss < 0) || !Number.isFinite(change)) break;
-    // A single bucket isn't back yet, and must be low beyond doubt.
+    // A single bucket isn't back yet; one that is low holds the alarm that was told.
     // What varies as widely as the drop was deep says nothing, unless more came than is usual.
     const isClear = change > chance || chance < -loss;
     const isBack = isClear && buckets > 1 && change > Math.max(-chance, surely / 2 + chance);
-    const isBelow = change < Math.min(buckets > 1 ? -chance : -1.25 * chance, loss / 2);
+    const isBelow = change < Math.min(buckets > 1 ? -chance : -chance / 2, loss / 2);
     const state = isBack ? "recovered" : isBelow ? "below" : "unsure";
     if (latest.state !== "unsure" && latest.state !== state) break;
     latest = { state, change, buckets, usual: [-chance, chance] };

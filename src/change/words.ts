@@ -70,7 +70,7 @@ export function spoken(label: string): string {
 
 /** Own words at the beginning of a text; what begins otherwise is a name, which keeps its letters. */
 const OWN =
-  /^(all|the|apart|stored|log lines|measurements|runs|messages|no|neither|users|its|it|they|this|these|that|of|an?|in|from|as|may|i) /i;
+  /^(all|the|apart|too|stored|log lines|measurements|runs|messages|no|neither|users|its|it|they|this|these|that|of|an?|in|from|as|may|i) /i;
 
 /** A text as a sentence, with a full stop. */
 export function sentenceText(text: string): string {

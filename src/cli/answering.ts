@@ -87,10 +87,14 @@ export async function addToIncident(
   (await openWords(folder)).finding(sentence, ...evidence);
 }
 
-/** Adds a finding: its sentence, and its chart where it has rows. */
+/** Adds a finding with all that it says, and prints where it and another contradict each other. */
 async function addFinding(folder: string | undefined, finding: Finding): Promise<void> {
   if (folder === undefined) return;
-  const { chart } = await import("../chart/chart.js");
-  const evidence = finding.result.numRows() > 0 ? [chart.change(finding)] : [];
-  await addToIncident(folder, finding.sentence, ...evidence);
+  const { openWords } = await import("../incident/postmortem.js");
+  const { contradictions } = await import("../incident/record.js");
+  const evidence = [finding.evidence, ...finding.details].filter(Boolean).join(" ");
+  const report = (await openWords(folder)).finding({ ...finding, evidence });
+  for (const text of contradictions(report.draft.findings).at(-1)!) {
+    process.stderr.write(`${lines(text)}\n`);
+  }
 }

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { askCells } from "../change/cells.js";
 import { compareCells, weekBefore } from "../change/compare.js";
 import { explainAsked, type Explanation } from "../change/explain.js";
+import { tell } from "../change/finding.js";
 import { PART_TOLERANCE } from "../change/thresholds.js";
 import { amount, percent } from "../base/numbers.js";
 import { valueText } from "../change/words.js";
@@ -110,5 +111,6 @@ export const explainCommand = answering<Flags>(
 /** An explanation that names nothing, beside a row that may have changed: neither denies the other. */
 function unclear(why: Explanation, value: string, doubt: string): Explanation {
   const details = why.details.filter((text) => !text.startsWith("No part of it moved"));
-  return { ...why, headline: `Not clear whether ${value} changed.`, details: [doubt, ...details] };
+  const told = tell(`Not clear whether ${value} changed`, why.evidence, [doubt, ...details]);
+  return { ...why, ...told };
 }

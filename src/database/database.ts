@@ -351,7 +351,11 @@ FROM system.settings WHERE has({names:Array(String)}, name) OR changed\nFORMAT J
     if (!/^(READONLY|SETTING_CONSTRAINT_VIOLATION)$/.test(type)) throw error;
     return undefined;
   };
-  const first = await asked(whole).catch(refused);
+  const first = await asked(whole).catch((error: { type?: string }) => {
+    if (!/^QUERY_CACHE/.test(error.type ?? "")) return refused(error);
+    // Older servers know no such setting.
+    return asked({ ...whole, use_query_cache: "0" }).catch(refused);
+  });
   let answer = first ?? (await asked({}).catch(refused));
   if (answer === undefined) {
     connection.plain();

@@ -77,6 +77,7 @@ const MEANING: Readonly<Record<string, string | readonly string[]>> = {
   apply_deleted_mask: "1",
   additional_table_filters: "{}",
   additional_result_filter: "",
+  use_query_cache: "0",
 };
 
 /** The server shows them as 0 whatever a profile sets; `changed` alone says so. */

@@ -2,6 +2,9 @@ import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { redact } from "../base/redact.js";
 
+const LIMIT =
+  "have the limit raised that the sentence before names, in the profile of the database's user";
+
 const REMEDIES: Readonly<Record<string, string>> = {
   AUTHENTICATION_FAILED:
     "check the user and password in PROBELAB_MEASUREMENTS_USER and PROBELAB_MEASUREMENTS_PASSWORD (PROBELAB_LOGS_… for logs)",
@@ -19,9 +22,17 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TOO_MANY_BYTES:
     "take a shorter range or fewer columns; the limit is max_bytes_to_read in the profile of the database's user",
   TOO_MANY_ROWS:
-    "take a shorter range or more filters; the limit is the lower one of connect({ limits: { maxRowsRead } }) and of max_rows_to_read in the profile of the database's user",
+    "take a shorter range or more filters; the limit is the lower one of connect({ limits: { maxRowsRead } }) and of max_rows_to_read (of groups: max_rows_to_group_by) in the profile of the database's user",
+  QUERY_CACHE_USED_WITH_NONDETERMINISTIC_FUNCTIONS:
+    "set use_query_cache back to 0 in the profile of the database's user, or give the user readonly = 2",
+  TOO_BIG_AST: LIMIT,
+  TOO_DEEP_AST: LIMIT,
+  TOO_MANY_COLUMNS: LIMIT,
+  QUOTA_EXCEEDED:
+    "ask again when the quota's interval has ended, which the sentence before names, or have the quota raised",
+  TOO_MANY_SIMULTANEOUS_QUERIES: "ask again in a moment, or have that limit raised",
   READONLY:
-    'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database',
+    'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database. Where it is a view of file(), url() or s3(), have a table of that engine made',
   ACCESS_DENIED:
     "questions may only read, and only what the database's user is granted, which the sentence before names; ask who runs the database for that SELECT, or leave out what needs it",
   ALL_CONNECTION_TRIES_FAILED:

@@ -225,6 +225,10 @@ const DISTRIBUTED =
   /^Distributed\(('(?:[^'\\]|\\[^])*'|\w+), ('(?:[^'\\]|\\[^])*'|\w*), ('(?:[^'\\]|\\[^])*'|\w+)(?:, ([^]*))?\)/;
 /** The table that a materialized view writes to. */
 const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
+/** Buffer('database', 'table', …); the database may be empty or currentDatabase(). */
+const BUFFER = /^Buffer\('?(.*?)'?, '?((?:[^'\\]|\\.)*?)'?, /s;
+/** Views over views, at most. */
+const MOST_VIEWS = 5;
 /** The tables that a view reads, with or without FINAL. */
 const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
 
@@ -237,6 +241,7 @@ async function tableEngine(
   database: string,
   name: string,
   shown?: Shown,
+  depth = MOST_VIEWS,
 ): Promise<TableEngine> {
   const table = shown ?? (await showTable(ask, database, name));
   if (table === undefined) return UNKNOWN;
@@ -262,16 +267,28 @@ async function tableEngine(
   }
   // A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice.
   const notes: string[] = [];
-  for (const [, source = "", final] of table.engine === "View"
-    ? table.as_select.matchAll(READ)
-    : []) {
-    const behind = await showTable(ask, ...tableName(source, database));
-    if (behind === undefined || !MERGING.test(behind.engine) || final !== undefined) continue;
+  for (const [source, final] of sourcesOf(table)) {
+    const [from, read] = tableName(source, database);
+    const behind = depth > 0 ? await tableEngine(ask, from, read, undefined, depth - 1) : UNKNOWN;
+    notes.push(...behind.notes);
+    if (!behind.merges || final) continue;
+    const kind = table.engine === "View" ? "view" : table.engine;
     notes.push(
-      `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
+      `${name} is a ${kind} of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
     );
   }
   return { ...found, notes };
+}
+
+/** The tables that a view or a Buffer reads, and whether with FINAL. */
+function sourcesOf({ engine, engine_full, as_select }: Shown): [table: string, final: boolean][] {
+  if (engine === "View") {
+    return [...as_select.matchAll(READ)].map(([, from = "", final]) => [from, Boolean(final)]);
+  }
+  const [, from = "", table] = BUFFER.exec(engine_full) ?? [];
+  if (table === undefined) return [];
+  const database = /^\w+\(|^$/.test(from) ? "" : `${quoteIdentifier(from)}.`;
+  return [[`${database}${quoteIdentifier(table)}`, false]];
 }
 
 /** `Merge(database, 'pattern')`; the database is a name, a text, a pattern or a function. */

@@ -1,7 +1,7 @@
 import { Table } from "../chart/table.js";
 import { markdownText } from "../chart/render/table-outputs.js";
 import { dateText, formatInstant, momentText } from "../time/time-zone.js";
-import { missingParts, type Draft, type Evidence } from "./record.js";
+import { contradictions, missingParts, type Draft, type Evidence } from "./record.js";
 import { webAddress, type Figure } from "./figure.js";
 import { durationText } from "../time/span.js";
 import { demandsOf, severity } from "./severity.js";
@@ -103,10 +103,11 @@ export function documentBlocks(
     const whole = paragraphs.map((text) => startless(linked(text.trim())));
     blocks.push(...section(title, words.length > 1 ? [list(words.map(linked))] : whole));
   }
-  const findings = draft.findings.flatMap(({ text, evidence }): Block[] => {
+  const against = contradictions(draft.findings);
+  const findings = draft.findings.flatMap(({ text, evidence }, at): Block[] => {
     const rests = evidenceText(evidence, mentions);
     const proof = rests === "" ? "" : ` (${rests})`;
-    return [list([linked(text) + proof]), ...mentions.due()];
+    return [list([linked(text) + proof]), ...against[at]!.map(paragraph), ...mentions.due()];
   });
   blocks.push(...section("Findings", findings));
   const timeline = draft.timeline.map(({ time, event, evidence }) => [

@@ -169,7 +169,8 @@ export class Postmortem {
     const text = told ? [`${found.headline}.`, found.evidence].filter(Boolean).join(" ") : found;
     const sentence = readText(text, "a finding");
     const { rests, figures } = this.#evidence(told ? [found, ...evidence] : evidence);
-    return this.#add({ figures, findings: [{ text: sentence, evidence: rests }] });
+    const moved = told && found.moved?.length ? { moved: found.moved } : {};
+    return this.#add({ figures, findings: [{ text: sentence, evidence: rests, ...moved }] });
   }
 
   /**

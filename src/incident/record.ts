@@ -1,12 +1,14 @@
 import { ProbelabError } from "../base/error.js";
+import type { Moved } from "../change/finding.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
 import { cleanLines, cleanText, mapTexts, shownValue } from "../base/text.js";
 import { Result } from "../result/result.js";
+import { last } from "../time/time-range.js";
 import { readInstant } from "../time/instant.js";
 import { figureName, type FigureRecord } from "./figure.js";
 import type { SeverityNumber } from "./severity.js";
 
-/** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"`. */
+/** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"` or `"2 hours ago"`. */
 export type When = Date | string;
 
 /** One text, whose empty lines part its paragraphs, or a list of points. */
@@ -128,6 +130,8 @@ export type Evidence =
 export interface ReportedFinding {
   readonly text: string;
   readonly evidence: readonly Evidence[];
+  /** How its measure moved, where an answer said so. */
+  readonly moved?: readonly Moved[];
 }
 
 /** An entry of the timeline. */
@@ -232,9 +236,11 @@ export function missingParts(draft: Draft): string[] {
   ];
 }
 
-/** A time as the record holds it. */
+/** A time as the record holds it; `"2 hours ago"` of now. */
 export function instantText(value: unknown, role: string): string {
-  return readInstant(value, "UTC", role).toISOString();
+  const ago = typeof value === "string" && /^\s*(\S.*?)\s+ago\s*$/.exec(value)?.[1];
+  const time = ago ? last(ago, { now: thisSecond() }).start : value;
+  return readInstant(time, "UTC", role).toISOString();
 }
 
 /** The current time, to the second. */
@@ -308,6 +314,10 @@ const schema = lazySchemas(({ z }) => {
       z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
     ]),
   );
+  const [measure, by, ranges] = [z.string(), z.string(), z.string()];
+  const moved = z.array(
+    z.strictObject({ measure, change: z.number(), by, start: time, end: time, ranges }),
+  );
   const action = z.strictObject({
     what: z.string(),
     type: z.string(),
@@ -331,7 +341,9 @@ const schema = lazySchemas(({ z }) => {
       .record(z.string(), z.unknown())
       .transform((facts) => readFields(facts as Partial<PostmortemFields>))
       .exactOptional(),
-    findings: z.array(z.strictObject({ text: z.string(), evidence })).exactOptional(),
+    findings: z
+      .array(z.strictObject({ text: z.string(), evidence, moved: moved.exactOptional() }))
+      .exactOptional(),
     withdrawn: z.array(z.string()).exactOptional(),
     timeline: z.array(z.strictObject({ time, event: z.string(), evidence })).exactOptional(),
     actions: z.array(action).exactOptional(),
@@ -388,6 +400,28 @@ function standing(entries: readonly Entry[]): readonly ReportedFinding[] {
       ...findings,
     ],
     [],
+  );
+}
+
+/** Says beside each finding where it and an earlier one move a measure in opposite directions. */
+export function contradictions(findings: readonly ReportedFinding[]): readonly string[][] {
+  return findings.map(({ moved = [] }, at) =>
+    findings.slice(0, at).flatMap((earlier) =>
+      (earlier.moved ?? []).flatMap((one) =>
+        moved
+          .filter(({ measure, change, start, end }) => {
+            const isSame = measure === one.measure && start < one.end && one.start < end;
+            return isSame && change * one.change < 0;
+          })
+          .map(({ measure, by, ranges }) => {
+            const compare =
+              ranges === one.ranges
+                ? "These two compare the same ranges, whose rows changed between the answers"
+                : "These two compare different ranges";
+            return `${compare}: ${measure} ${one.by} ${one.ranges}, and ${by} ${ranges}.`;
+          }),
+      ),
+    ),
   );
 }
 

@@ -163,7 +163,7 @@ async function askOnce(
   const why = empty ? await explained(true) : missing;
   const unmatched = await Promise.all(
     zeroConditions(measures, table).map(async (where) =>
-      source.filtered === undefined || !isOfTable(source.filtered, where)
+      source.filtered === undefined || !isOfTable(source, source.filtered, where)
         ? NOTHING
         : await explainFilter(
             database,
@@ -205,11 +205,12 @@ async function askOnce(
   });
 }
 
-/** False for a condition on runs, which have columns that their table lacks. */
-function isOfTable({ find }: Filtered, where: Where): boolean {
+/** False for a condition on runs, whose own columns a table may lack, or have of another meaning. */
+function isOfTable(source: Source, { find }: Filtered, where: Where): boolean {
   try {
-    Object.keys(where).forEach(find);
-    return true;
+    return Object.keys(where).every((name) => {
+      return find(name) && source.column(name).label === undefined;
+    });
   } catch {
     return false;
   }

@@ -203,6 +203,7 @@ export async function flowAnomalies(
     why,
     ...(why?.found && why.shown && { shown: why.shown }),
     freshness: fresh,
+    moved: [...new Set([shownIn, whole].flatMap(({ found: { moved = [] } }) => moved))],
     found: !["usual", "unknown"].includes(head.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
   };
@@ -284,14 +285,14 @@ export async function flowAnomalies(
     const drop = timeOf(largest);
     const asked = new Map<
       string,
-      { where: Where | undefined; isNamed: boolean; drop: typeof drop }
+      { where: Where | undefined; isNamed: boolean; drop: typeof drop; row?: AlarmRow }
     >();
     for (const row of all) {
       // The largest alarm of a series comes first.
       if (asked.has(`measurements${ofName(row)}`)) continue;
       const isNamed = ofName(row) === ofName(largest);
       const where = partOf(row);
-      asked.set(`measurements${ofName(row)}`, { where, isNamed, drop: timeOf(row) });
+      asked.set(`measurements${ofName(row)}`, { where, isNamed, drop: timeOf(row), row });
     }
     for (const { text, where, change } of why?.found ? why.causes : []) {
       if (change >= 0 || Object.keys(where).length === 0) continue;
@@ -307,15 +308,19 @@ export async function flowAnomalies(
     const past = between(start, end, { timeZone });
     const judgements: (Recovery & { readonly label: string; readonly isNamed: boolean })[] = [];
     // One after the other: each reads months, and at an incident the server has enough to do.
-    for (const [label, { where: own, isNamed, drop }] of asked) {
-      const ask = () => readFlows(counts({ where: own, range: past }), undefined, ACTION);
-      const flows = own && (await optional(ask));
-      if (!flows?.series[0]) {
+    for (const [label, { where: own, isNamed, drop, row }] of asked) {
+      // No filter names the group of all others: it is in the answer that showed its alarm.
+      const held = looked.find(({ alarms }) => row && alarms.includes(row))?.found.buckets;
+      const answer = () => (own || !held ? counts({ where: own, range: past }) : held);
+      const flows = await optional(() => readFlows(answer(), undefined, ACTION));
+      const names = own || !row ? [] : namesOf(row);
+      const series = flows?.series.find(({ group }) => names.every(([by, is]) => group[by] === is));
+      if (flows === null || series === undefined) {
         judgements.push({ label, isNamed, ...UNSURE });
         continue;
       }
       const place = (at: number) => flows.buckets.filter(({ start }) => +start < at).length;
-      const values = flows.series[0].values.slice(0, place(known));
+      const values = series.values.slice(0, place(known));
       const places = { from: place(drop.from), to: place(drop.to) };
       judgements.push({ label, isNamed, ...recoveryOf(flows, values, places) });
     }

@@ -430,6 +430,10 @@ ORDER BY newest, program`,
   return typeof ages === "string" ? { rows: [], notes: [], text: ages } : ages;
 }
 
+/** `20260504101112…`: ids of digits alone may be hashes. */
+const BEGINS_WITH_TIME =
+  "^20[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
+
 /** The column that holds the time of storing, or why none does. */
 function storedColumn(table: TableInfo): { name?: string; sql?: string; why?: string } {
   if (table.time.resolution === "day") return { why: `${table.timeName} gives only the day` };
@@ -441,7 +445,10 @@ function storedColumn(table: TableInfo): { name?: string; sql?: string; why?: st
   if (table.columns.has("measurement_uid")) {
     const uid = `toString(${table.column("measurement_uid")})`;
     const time = `parseDateTimeBestEffortOrNull(substring(${uid}, 1, 14), 'UTC')`;
-    return { name: "measurement_uid", sql: `if(match(${uid}, '^[0-9]{14}'), ${time}, NULL)` };
+    return {
+      name: "measurement_uid",
+      sql: `if(match(${uid}, '${BEGINS_WITH_TIME}'), ${time}, NULL)`,
+    };
   }
   return {
     why: `${table.name} has neither a measurement_uid nor a column for the time of storing, such as inserted_at`,

@@ -142,6 +142,21 @@ describe("lab.anomalies knows a drop that goes on from one that is over", () => 
     expect(found.sentence).toMatch(/measurements.* % in the last .* is usual/i);
   });
 
+  test("the end of a drop of the countries that have no line of their own is told", async () => {
+    // Twenty countries, the later the smaller: the last five are one group.
+    await own.writer.command(
+      `CREATE TABLE many ENGINE = MergeTree ORDER BY at AS SELECT * REPLACE(
+         ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R', 'S', 'T'][1 + toUInt8(pow(cityHash64(n, 6) % 1000 / 1000, 3) * 20)] AS cc)
+       FROM base WHERE NOT (cc > 'O' AND at >= toDateTime('2026-05-14 10:00:00', 'UTC') AND at < toDateTime('2026-05-14 19:00:00', 'UTC'))`,
+    );
+    const on = await drop("many", BEGIN + 4 * HOUR);
+    expect(on.state, on.sentence).toBe("dropping");
+    expect(on.sentence).toMatch(/other/);
+    const over = await drop("many", BEGIN + 24 * HOUR);
+    expect(over.state, over.sentence).toBe("recovered");
+    expect(over.sentence).not.toMatch(/too little is known/);
+  });
+
   test("half of a program that the whole hides is seen in the program", async () => {
     const found = await after("small", "half of one program", "on", 4);
     expect(found.state).toBe("dropping");

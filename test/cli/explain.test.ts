@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
+import { openIncident, readIncident } from "../../src/incident/living.js";
 import { probelab } from "../support/command.js";
 import { newDatabase, ownDatabase } from "../support/own-database.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 
 const database = ownDatabase();
 
@@ -60,11 +62,16 @@ test("probelab explain gives no all-clear above a row whose interval leaves out 
        ['IT', 'FR', 'US', 'DE', 'BR'][1 + number % 5] AS probe_cc, 'web_connectivity' AS test_name
      FROM numbers(1728) WHERE NOT (probe_cc = 'IT' AND number < 864 AND cityHash64(3, number) % 3 = 0)`,
   );
-  const { code, out } = await probelab(["explain", "--last", "7d"], {
+  await using home = await temporaryDirectory();
+  const folder = await openIncident({ title: "Fewer", severity: 2 }, home.path, "Jo");
+  const { code, out } = await probelab(["explain", "--last", "7d", "--incident", folder], {
     env: { PROBELAB_MEASUREMENTS: thin.url },
   });
   expect(code).toBe(9);
-  expect(out).toMatch(/^Not clear whether probe_cc IT changed\./);
+  expect(out).toMatch(/^Not clear whether probe_cc IT changed\.\n/);
+  const [found] = (await readIncident(folder)).draft.findings;
+  expect(found?.text).toMatch(/^Not clear whether probe_cc IT changed\. Measurements /);
+  expect(found?.text).not.toMatch(/Nothing stands out/);
   expect(out).not.toMatch(/No part of it moved/);
   expect(out.replace(/\s+/g, " ")).toMatch(/The interval of probe_cc IT leaves out what is usual/);
 });

@@ -58,6 +58,26 @@ describe("learnTable(rows, database, names, role)", () => {
     }
   });
 
+  it("says where a Buffer, or a view however deep, gives rows that a merging engine still holds", async () => {
+    await make("copied", "at DateTime('UTC'), id UInt8", "", "ReplacingMergeTree ORDER BY id");
+    const { database: name } = own.writer;
+    const like = { Buffer: `Buffer('${name}', 'copied'`, Here: "Buffer(currentDatabase(), copied" };
+    for (const [made, engine] of Object.entries(like)) {
+      await own.writer.command(
+        `CREATE TABLE ${made} AS copied ENGINE = ${engine}, 1, 1, 9, 1, 9, 1, 9)`,
+      );
+      const { notes } = await learn(made);
+      expect(notes.join(" ")).toMatch(/is a Buffer of .*copied.*, a ReplacingMergeTree, without/);
+    }
+    await own.writer.command("CREATE VIEW once AS SELECT * FROM copied");
+    await own.writer.command("CREATE VIEW deep AS SELECT * FROM once WHERE id > 0");
+    expect((await learn("deep")).notes.join(" ")).toMatch(
+      /once is a view of .*copied.*without FINAL/,
+    );
+    await own.writer.command("CREATE OR REPLACE VIEW once AS SELECT * FROM copied FINAL");
+    expect((await learn("deep")).notes.join(" ")).not.toMatch(/FINAL/);
+  });
+
   const at = "toString(toDateTime(1777593600 + number, 'UTC'))";
   const local = "formatDateTime(toDateTime(1777593600 + number, 'UTC') + 7200, '%F %T')";
   it.each<[name: string, text: string]>([

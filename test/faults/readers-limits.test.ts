@@ -27,6 +27,7 @@ const CHANGED = {
   },
   approximate: { count_distinct_implementation: "uniqHLL12" },
   zone: { session_timezone: "Asia/Tokyo" },
+  cached: { use_query_cache: 1 },
 } as const;
 
 /** Profiles that give tables other rows. */
@@ -75,6 +76,7 @@ beforeAll(async () => {
     bounded: { settings: { readonly: 2, limit: 50 }, constraints: { limit: { min: 10 } } },
     // The default of older servers.
     uncompressed: { settings: { readonly: 1, enable_http_compression: 0 } },
+    elements: { settings: { readonly: 1, max_ast_elements: 60 } },
     analyzer: { settings: { readonly: 1, allow_experimental_analyzer: 0 } },
   });
   await server.admin.command({
@@ -118,7 +120,7 @@ describe("connect() as a restricted reader", () => {
       const answers = answersOf(server.as(name));
       if (["reading", "groups"].includes(name))
         await expect(answers).rejects.toThrow(
-          name === "reading" ? /TOO_MANY_ROWS.*max_rows_to_read in the profile/ : /TOO_MANY_ROWS/,
+          /TOO_MANY_ROWS.*max_rows_to_read \(of groups: max_rows_to_group_by\) in the profile/,
         );
       else expect(await answers).toEqual(expected);
       if (name === "forms") return;
@@ -127,6 +129,12 @@ describe("connect() as a restricted reader", () => {
         new RegExp(`Can't (use|connect).*${setting}( = .*as read-only)?.*readonly = 2`),
       );
     },
+  );
+});
+
+it("a limit of the profile that no option names is said to be raised there", async () => {
+  await expect(answersOf(server.as("elements"))).rejects.toThrow(
+    /Can't count measurements: .*Maximum: 60.*TOO_BIG_AST.*have the limit raised .* in the profile/s,
   );
 });
 

@@ -198,7 +198,7 @@ describe("probelab incident", () => {
     expect(await incident("status", folder)).toContain("Response: overdue by 1 min, due");
     expect(code).toBe(8);
     at("16:08");
-    await incident("note", folder, "On it", "--responded", "--at", "2026-05-04 16:06");
+    await incident("note", folder, "On it", "--responded", "--at", "2 minutes ago");
     expect(await incident("status", folder)).toMatch(
       /Response: late: it began 6 min after it was due/,
     );

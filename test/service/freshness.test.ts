@@ -64,6 +64,19 @@ describe("freshness of lab.funnel", () => {
     expect(Math.abs((rows[0]!["lag_q50"] as number) - 90)).toBeLessThanOrEqual(1);
   });
 
+  it("takes no hash of digits in measurement_uid for a time", async () => {
+    await measured(2, null);
+    await own.writer.command(
+      "ALTER TABLE fastpath UPDATE measurement_uid = toString(9000000000000000000 + cityHash64(measurement_uid) % 9000000000) WHERE 1 SETTINGS mutations_sync = 2",
+    );
+    await using lab = await own.open();
+    expect((await freshnessOf(lab)).sentence).toMatch(
+      /How far storing lags behind is unknown, because no measurement_uid of the last day gives a time/,
+    );
+    const drop = await lab.anomalies({ range: last("1 day", { now: lab.now }) });
+    expect(drop.state).toBe("unknown");
+  });
+
   it("reads the lag in measurement_uid, and tells measurements that stopped from logs that go on", async () => {
     await measured(300, null);
     await writeLogs(own.writer, [

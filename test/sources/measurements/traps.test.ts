@@ -45,6 +45,21 @@ describe("runDurations", () => {
     expect(whole.origin.notes[0]).toMatch(/24 hours beyond it/);
   });
 
+  it("are of runs where the table has columns called as theirs", async () => {
+    await given([
+      ["2026-05-05 10:00:00", "r", "3.9"],
+      ["2026-05-05 10:01:00", "r", "3.9"],
+    ]);
+    await own.writer.command(
+      "ALTER TABLE fastpath ADD COLUMN measurements String DEFAULT 'x', ADD COLUMN duration String DEFAULT 'y'",
+    );
+    await lab.close();
+    lab = await own.open();
+    const range = between("2026-05-05", "2026-05-06");
+    const runs = await lab.measurements.runDurations({ range, every: "all", quantiles: [0.5] });
+    expect(runs.rows()).toEqual([{ runs: 1, measurements: 2, single_share: 0, q50: 60 }]);
+  });
+
   it("takes an id that measurements share over more than a day for none, and counts them", async () => {
     const days = Array.from({ length: 9 }, (_, at) => `2026-05-0${at + 1} 10:00:00`);
     await given([
