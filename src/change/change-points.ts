@@ -6,7 +6,7 @@ import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { DAY, WEEK } from "../time/span.js";
 import { bucketNoun, usualLength } from "../time/step.js";
-import { dateText } from "../time/time-zone.js";
+import { dateText, pairText } from "../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 import { changeColumns, tell, type Finding, type Telling } from "./finding.js";
@@ -304,6 +304,8 @@ function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
 function changeText(change: Change, flows: Flows): string[] {
   const { buckets, measure, range } = flows;
   const time = (at: number) => timeText(+startOf(flows, at), flows);
+  const between = (first: number, last: number) =>
+    `between ${pairText(startOf(flows, first), startOf(flows, last), range.timeZone, "and")}`;
   const { at, until, from, to, before, after, margin } = change;
   const [fell, fallen] = after < before ? ["fell", "has fallen"] : ["rose", "has risen"];
   const size = sizeText(change, measure).replace(/^[−+]/, "");
@@ -314,21 +316,22 @@ function changeText(change: Change, flows: Flows): string[] {
         ? `${fell} by ${size} until ${time(until)} ${range.timeZone}`
         : until === buckets.length
           ? `${fallen} by ${size} since ${time(at)} ${range.timeZone}`
-          : `${fell} by ${size} between ${time(at)} and ${time(until)} ${range.timeZone}`;
+          : `${fell} by ${size} ${between(at, until)} ${range.timeZone}`;
   const [low, high] = [-margin, margin].map((by) => {
     return sizeText({ before, after: after + by }, measure);
   });
-  const began = from === to ? "" : `; it began between ${time(from)} and ${time(to)}`;
+  const began = from === to ? "" : `; it began ${between(from, to)}`;
   return [
     when,
     `From ${short(before, measure)} to ${short(after, measure)} (95 % interval ${low} to ${high})${began}`,
   ];
 }
 
-/** "3 Oct 2026 03:00", of a slope "3 Oct 2026 to 13 Oct 2026". */
+/** "3 Oct 2026 03:00", of a slope "3 Oct to 13 Oct 2026". */
 function whenText({ at, until, kind }: Change, flows: Flows): string {
-  const [begin, end] = [at, until].map((place) => timeText(+startOf(flows, place), flows));
-  return kind === "step" ? begin! : `${begin} to ${end}`;
+  const [begin, end] = [startOf(flows, at), startOf(flows, until)];
+  const { timeZone } = flows.range;
+  return kind === "step" ? dateText(begin, timeZone) : pairText(begin, end, timeZone, "to");
 }
 
 function short(value: number, { unit }: MeasureColumn): string {

@@ -112,9 +112,10 @@ export function runSizes(
     const change = now - before;
     const part = is === was ? null : change / (is - was);
     const all = part !== null && Math.abs(part - 1) < PART_TOLERANCE ? "all" : percent(part ?? 0);
-    const share = partText(part) && `That is ${all} of the ${is < was ? "drop" : "rise"}.`;
+    const share = partText(part) && `That is ${all} of the ${is < was ? "drop" : "rise"}`;
     const half = NORMAL_95 * error;
-    const told = { ...text, details: share ? [share] : [] };
+    const evidence = [text.evidence, share].filter(Boolean).join(". ");
+    const told = { ...text, evidence, details: [] };
     // The scatter of few runs is hardly known.
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
     const isSure = (change / error) ** 2 / 2 >= price * (1 + FEW_RUNS / fewest);

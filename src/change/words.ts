@@ -38,10 +38,14 @@ export function elementText(where: CauseWhere): string {
   return place.length === 0 ? release : `${release} in ${list(place)}`;
 }
 
-/** An element for a headline: its values alone where it has more than one of them. */
+/** Columns whose values are known for programs without the column. */
+const PROGRAM = /^(software|engine)_name$/i;
+
+/** An element for a headline: its values alone where it has more than one of them, or names a program. */
 export function shortText(where: CauseWhere): string {
   const values = Object.values(where);
-  const text = values.length < 2 ? elementText(where) : values.map(valueText).join(", ");
+  const isBare = values.length > 1 || Object.keys(where).some((name) => PROGRAM.test(name));
+  const text = isBare ? values.map(valueText).join(", ") : elementText(where);
   return values.length === 2 && Object.keys(where).some(isVersionColumn)
     ? elementText(where)
     : text;

@@ -1,5 +1,5 @@
 import type { Point } from "./draw-rows.js";
-import { intervalLayer, specRow, type ChartKind, type Frame } from "./frame.js";
+import { intervalLayer, painted, specRow, type ChartKind, type Frame } from "./frame.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
 /** Pixels between the dots of two series at one time. */
@@ -22,7 +22,10 @@ export const DOT: ChartKind = {
 /** A shape and a color for each series, incomplete buckets hollow. */
 function layers(frame: Frame): VegaLiteSpec[] {
   const { drawing, theme, x, y, color, shape, tooltip } = frame;
-  const points = drawing.points.filter((point) => point.y !== null);
+  const points = painted(
+    drawing.points.filter((point) => point.y !== null),
+    frame,
+  );
   const count = drawing.series.length;
   // Intervals of the same time stand beside each other; the tooltip has their time.
   const dodged = drawing.ends !== undefined && count > 1 && drawing.roles.xKind === "time";

@@ -58,7 +58,7 @@ export interface Drawing {
   readonly unordered?: boolean;
   /** Columns of the ends of a band or of intervals, where there are any. */
   readonly ends?: readonly [string, string];
-  /** The series in the order in which thinned lines are drawn over each other. */
+  /** The series in the order in which thinned lines are drawn over each other, "other" first. */
   readonly painted?: readonly number[];
   /** The panels of all points, where there are several. */
   readonly panels?: readonly Series[];
@@ -93,6 +93,7 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
   const line = {
     ...{ x: roles.x, y: roles.y, series: work.lines, timed: roles.xKind === "time" },
     yType: options.yType,
+    below: work.result.origin.columns.dimensions.find(({ name }) => name === work.lines)?.other,
   };
   const plot = {
     ...{ width: options.width ?? 1000, height: options.height ?? 300 },
@@ -176,7 +177,7 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
       reduced.sentences.length > 0 && {
         painted: [
           ...new Set([...lines.values()].map(([row]) => index.get(valueKey(all[row!])) ?? 0)),
-        ],
+        ].sort((a, b) => Number(series[b]?.other) - Number(series[a]?.other)),
       }),
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),

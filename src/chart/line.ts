@@ -1,6 +1,13 @@
 import { ProbelabError } from "../base/error.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { specRow, splitEdges, standingAlone, type ChartKind, type Frame } from "./frame.js";
+import {
+  painted,
+  specRow,
+  splitEdges,
+  standingAlone,
+  type ChartKind,
+  type Frame,
+} from "./frame.js";
 import { withoutRestSeries } from "./rest.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
@@ -76,16 +83,6 @@ function layers(frame: Frame): VegaLiteSpec[] {
     ...(marked.length > 0 ? [markers(marked, {})] : []),
     ...(hollow.length > 0 ? [markers(hollow, { filled: false, fill: theme.background })] : []),
   ];
-}
-
-/** Points by series in the order in which thinned lines are drawn over each other. */
-function painted(
-  points: readonly Point[],
-  { drawing: { painted: order } }: Frame,
-): readonly Point[] {
-  return order
-    ? points.toSorted((a, b) => order.indexOf(a.series) - order.indexOf(b.series))
-    : points;
 }
 
 /** Lines some of whose points stand for all values up to their top: areas, as thin as a line where they don't. */

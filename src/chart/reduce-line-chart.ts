@@ -22,6 +22,8 @@ export interface LinePlan {
   readonly y: string;
   /** Column whose values are the series; without it there is one. */
   readonly series: string | undefined;
+  /** The series that is drawn below all others. */
+  readonly below?: string | undefined;
   /** True if x holds times. */
   readonly timed: boolean;
   readonly width: number;
@@ -59,6 +61,9 @@ export function reduceLineChart(
   if (!fills && !plan.timed && table.numRows() <= maxRows) return unchanged;
   const x = numericColumn(table, plan.x);
   const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yType));
+  // The picture that rows are thinned for has it below, too.
+  const isBelow = ({ key }: SeriesRows): number => Number(key === plan.below);
+  split.sort((a, b) => isBelow(b) - isBelow(a));
   const steps = new Set<number>();
   const series = split.map((series) => {
     if (fills) return fillMissing(series, time, missing, range);

@@ -7,7 +7,7 @@ import { shownValue } from "../base/text.js";
 import { trackPending } from "../base/pending-work.js";
 import { isFinding, type Finding } from "../change/finding.js";
 import { Chart } from "../chart/chart-value.js";
-import { changeChart } from "../chart/finding/change.js";
+import { changeChart, evidenceChart } from "../chart/finding/change.js";
 import { table, Table } from "../chart/table.js";
 import { maskAddresses, maskOf, versionsOf } from "../result/mask.js";
 import { documentBlocks, previewMarkdown } from "./document.js";
@@ -47,12 +47,14 @@ export type EvidenceSource = Content | Finding | string;
 /** The pictures of findings, so that a finding is one figure however often it is evidence. */
 const pictures = new WeakMap<Finding, Content>();
 
-/** The picture of a finding; its table where it has none. */
+/** The picture of a finding, that of its evidence where it has one; its table where it has none. */
 function pictureOf(finding: Finding): Content {
   const known = pictures.get(finding);
   if (known !== undefined) return known;
   const made =
-    finding.kind === "freshness" ? table(finding.result) : changeChart(finding, {}, false);
+    finding.kind === "freshness"
+      ? table(finding.result)
+      : (evidenceChart(finding, {}, false) ?? changeChart(finding, {}, false));
   pictures.set(finding, made);
   return made;
 }

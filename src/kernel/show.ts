@@ -131,8 +131,8 @@ export async function show(value: unknown): Promise<void> {
 type StockWriter = (message: MimeBundle & { readonly transient: object }, update: boolean) => void;
 
 /**
- * Mends two things in tslab's own kernel, from the cell after the import of probelab on; elsewhere it does
- * nothing. tslab prints the last expression of a cell as text: a chart or a Result is shown instead. And
+ * Mends two things in tslab's own kernel; elsewhere it does nothing. tslab prints the last expression of
+ * a cell as text: a chart or a Result is shown instead. And, from the cell after the import of probelab on,
  * tslab compiles `{ range }`, with a name of an earlier cell, to a `range` that is nowhere: such names become
  * globals.
  */
@@ -145,19 +145,26 @@ function joinStockTslab(): void {
     const get = () => variables[name];
     Object.defineProperty(globalThis, name, { get, configurable: true });
   };
+  // The cell that imports probelab writes to the object itself: what that lacks is set by its prototype.
+  const isLast = (name: string | symbol): boolean => /^tsLastExpr\d*$/.test(String(name));
+  for (const name of Object.keys(variables).filter(isLast)) Reflect.deleteProperty(variables, name);
+  const set = (_: object, name: string | symbol, value: unknown, receiver: object): boolean => {
+    // A cell begins by making it undefined.
+    if (isLast(name) && value === undefined) return true;
+    if (!isLast(name) || !isRich(value)) {
+      const open = { writable: true, enumerable: true, configurable: true };
+      return Reflect.defineProperty(receiver, name, { value, ...open });
+    }
+    // Taken now: when the picture is ready, the next cell may have begun.
+    const write = stockWriter();
+    mimeBundles(value).then(
+      (bundles) => bundles.forEach((bundle) => write?.({ ...bundle, transient: {} }, false)),
+      (error: unknown) => console.error(error),
+    );
+    return true;
+  };
+  Object.setPrototypeOf(variables, new Proxy(Object.prototype, { set }));
   stock.exports = new Proxy(variables, {
-    set(target, name, value: unknown) {
-      if (!/^tsLastExpr\d*$/.test(String(name)) || !isRich(value)) {
-        return Reflect.set(target, name, value);
-      }
-      // Taken now: when the picture is ready, the next cell may have begun.
-      const write = stockWriter();
-      mimeBundles(value).then(
-        (bundles) => bundles.forEach((bundle) => write?.({ ...bundle, transient: {} }, false)),
-        (error: unknown) => console.error(error),
-      );
-      return true;
-    },
     // The first thing that each cell does is to define `__esModule`.
     defineProperty(target, name, descriptor) {
       if (name === "__esModule") Object.keys(variables).forEach(makeGlobal);

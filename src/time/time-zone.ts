@@ -23,6 +23,13 @@ export function dateText(instant: Date, timeZone: string): string {
   return `${day} ${month} ${year}${time === "00:00" ? "" : ` ${time}`}`;
 }
 
+/** Two instants, the year once where it is the same: `9 Oct and 23 Oct 2026`, with `word` between them. */
+export function pairText(from: Date, until: Date, timeZone: string, word: string): string {
+  const [first, last] = [dateText(from, timeZone), dateText(until, timeZone)];
+  const [year, same] = [from, until].map((each) => ` ${written(each, timeZone).year}`);
+  return `${year === same ? first.replace(year!, "") : first} ${word} ${last}`;
+}
+
 /** A moment with its time of day and zone, also at midnight: `1 May 2026 00:00 UTC`. */
 export function momentText(instant: Date, timeZone: string): string {
   const { day, month, year, time } = written(instant, timeZone);

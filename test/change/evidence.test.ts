@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { between, chart, explain, last } from "../../src/index.js";
+import { between, chart, explain, last, postmortem, type Chart } from "../../src/index.js";
 import { rangeText } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 
@@ -74,6 +74,9 @@ test("of a release whose runs hold less, the runs of each version and what they 
   const drawn = chart.evidence(why);
   expect(await drawn.svg()).toContain("Measurements a run");
   expect(drawn.data.rows).toHaveLength(8);
+  const report = postmortem({ title: "x", severity: 3, detectedAt: after.start }).finding(why);
+  const { title } = (report.figures[0]!.content as Chart).spec as { title: { text: string[] } };
+  expect(title.text).toEqual((drawn.spec["title"] as typeof title).text);
 });
 
 test("what has no such evidence is refused", async () => {

@@ -69,6 +69,14 @@ describe("a release whose runs hold fewer measurements", () => {
     expect(why.sentence).not.toContain("a run");
     expect(why.result.origin.notes.join(" ")).toContain("no report_id");
   });
+
+  test("is a program alone by its bare name where versions weren't asked", async () => {
+    await using lab = await own.open();
+    const dimensions = ["software_name", "probe_cc"] as const;
+    const why = await explain(lab.measurements, { before, after, dimensions });
+    expect(why.causes[0]!.where).toEqual({ software_name: "app" });
+    expect(why.headline).toMatch(/^app /);
+  });
 });
 
 describe("a release whose runs hold fewer or more measurements", () => {

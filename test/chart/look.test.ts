@@ -4,7 +4,7 @@ import { chart, type Value } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import { THEMES } from "../../src/chart/render/theme.js";
-import { legend } from "./support/layers.js";
+import { layers, legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
 
 beforeEach(() => chart.theme("light"));
@@ -120,5 +120,32 @@ describe("chart.theme(name)", () => {
   test.each([undefined, null, "__proto__"])("refuses %s, and charts stay as they were", (name) => {
     expect(() => chart.theme(name as never)).toThrow(/theme: .*: pass/);
     expect(chart.area(runs(["3.9"])).spec["background"]).toBe("#ffffff");
+  });
+});
+
+describe("other", () => {
+  test.each([4, 4_000])("is drawn below the named lines and points, of %i rows each", (length) => {
+    const order = ["IT", "DE", "other"];
+    const result = makeResult(
+      {
+        x: order.flatMap(() => Array.from({ length }, (_, i) => i)),
+        probe_cc: ["IT", "other", "DE"].flatMap((cc) => Array<string>(length).fill(cc)),
+        runs: order.flatMap((_, at) => Array.from({ length }, (_, i) => (at + 2) ** (i % 7))),
+      },
+      { dimensions: [{ name: "probe_cc", order, other: "other" }], measures: [] },
+    );
+    const options = { x: "x", y: "runs", color: "probe_cc" };
+    for (const drawn of [
+      chart.line(result, options),
+      ...(length < 5_000 / 3 ? [chart.dot(result, options)] : []),
+    ]) {
+      expect(legend(drawn).names).toEqual(order);
+      const painted = layers(drawn).map(({ data: { values } }) => [
+        ...new Set(values.map((row) => row["probe_cc"])),
+      ]);
+      for (const series of painted.filter((each) => each.length > 1))
+        expect(series[0]).toBe("other");
+      expect(painted[0]).toHaveLength(3);
+    }
   });
 });

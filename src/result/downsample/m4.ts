@@ -107,19 +107,21 @@ export function findExtremes(y: Float64Array, from: number, to: number, out: Ext
 }
 
 function findAmongGaps(y: Float64Array, from: number, to: number, out: Extremes): void {
-  Object.assign(out, noExtremes());
+  let [first, last, lowest, highest, firstGap, lastGap] = [-1, -1, -1, -1, -1, -1];
+  let [low, high] = [Infinity, -Infinity];
   for (let i = from; i < to; i++) {
     const value = y[i]!;
     if (value - value !== 0) {
-      if (out.firstGap < 0) out.firstGap = i;
-      out.lastGap = i;
+      if (firstGap < 0) firstGap = i;
+      lastGap = i;
       continue;
     }
-    if (out.first < 0) out.first = out.lowest = out.highest = i;
-    out.last = i;
-    if (value < y[out.lowest]!) out.lowest = i;
-    if (value > y[out.highest]!) out.highest = i;
+    if (first < 0) first = i;
+    last = i;
+    if (value < low) [low, lowest] = [value, i];
+    if (value > high) [high, highest] = [value, i];
   }
+  Object.assign(out, { first, last, lowest, highest, firstGap, lastGap });
 }
 
 /** Appends the rows of one column to `rows`; returns the new size. */

@@ -32,28 +32,29 @@ export function splitSeries(
     );
   }
   const { numbers, keys } = numberKeys(table, series);
-  const sizes = new Int32Array(keys.length);
+  // Rows are put in their series by counting: one array for all, a part of it for each.
+  const places = new Int32Array(keys.length + 1);
   for (let row = 0; row < x.length; row++) {
-    if (isFinite(x[row]!)) sizes[numbers[row]!]!++;
+    if (x[row]! - x[row]! === 0) places[numbers[row]! + 1]!++;
   }
-  const lines = keys.map((key, own) => ({
-    key,
-    rows: new Int32Array(sizes[own]!),
-    x: new Float64Array(sizes[own]!),
-    y: new Float64Array(sizes[own]!),
-  }));
-  const filled = new Int32Array(keys.length);
+  for (let own = 1; own < places.length; own++) places[own]! += places[own - 1]!;
+  const size = places.at(-1)!;
+  const [rows, xs, ys] = [new Int32Array(size), new Float64Array(size), new Float64Array(size)];
   for (let row = 0; row < x.length; row++) {
-    if (!isFinite(x[row]!)) continue;
-    const own = numbers[row]!;
-    const line = lines[own]!;
-    const at = filled[own]!++;
-    line.rows[at] = row;
-    line.x[at] = x[row]!;
-    line.y[at] = y[row]!;
+    const across = x[row]!;
+    if (across - across !== 0) continue;
+    const at = places[numbers[row]!]!++;
+    rows[at] = row;
+    xs[at] = across;
+    ys[at] = y[row]!;
   }
-  return lines
-    .filter(({ rows }) => rows.length > 0)
+  return keys
+    .map((key, own) => {
+      const [from, to] = [places[own - 1] ?? 0, places[own]!];
+      const part = { rows: rows.subarray(from, to), x: xs.subarray(from, to) };
+      return { key, ...part, y: ys.subarray(from, to) };
+    })
+    .filter((line) => line.rows.length > 0)
     .sort((a, b) => a.rows[0]! - b.rows[0]!)
     .map((line) => (isAscending(line.x) ? line : sorted(line.key, line.rows, x, y)));
 }
@@ -71,34 +72,63 @@ function numberKeys(table: ColumnTable, name: string): { numbers: Int32Array; ke
     return known;
   };
   const numbers = new Int32Array(table.numRows());
-  const column = table.column(name) as Partial<DictionaryColumn>;
+  const column = table.column(name) as Partial<DictionaryColumn & ArrowColumn>;
   if (!isMoved(table) && typeof column.groups === "function") {
     // An Arrow dictionary has numbered its values already.
-    const { keys: own, get } = column.groups([name]);
-    const renumbered: number[] = [];
+    const { keys: own, get, size } = column.groups([name]);
+    const renumbered = new Int32Array(size).fill(-1);
     for (let row = 0; row < numbers.length; row++) {
       const key = own[row]!;
-      numbers[row] = renumbered[key] ??= numberOf(get[0]!(key));
+      if (renumbered[key]! < 0) renumbered[key] = numberOf(get[0]!(key));
+      numbers[row] = renumbered[key]!;
     }
-    return { numbers, keys };
-  }
-  const values = valuesInOrder(table, name);
-  let last: Value = null;
-  let number = -1;
-  for (let row = 0; row < numbers.length; row++) {
-    const key = values[row];
-    if (number < 0 || key !== last) {
-      number = numberOf(key);
-      last = key;
+  } else if (!isMoved(table) && column.type?.typeId === ARROW_UTF8 && column.data?.[0]?.offsets) {
+    let start = 0;
+    for (const batch of column.data) {
+      numberTexts(batch, numbers.subarray(start, (start += batch.length)), numberOf);
     }
-    numbers[row] = number;
+  } else {
+    const values = valuesInOrder(table, name);
+    for (let row = 0; row < numbers.length; row++) numbers[row] = numberOf(values[row]);
   }
   return { numbers, keys };
 }
 
+const TEXTS = 4_096;
+
+/** The number of each text of a batch: by its bytes, as to make a string of each is slow. */
+function numberTexts(batch: Batch, numbers: Int32Array, numberOf: (key: Value) => number): void {
+  const { nullCount, validity } = batch;
+  const [bytes, offsets] = [batch.values as Uint8Array, batch.offsets!];
+  // The last row of each hash: what is the same text as there has its number.
+  const rows = new Int32Array(TEXTS).fill(-1);
+  for (let row = 0; row < numbers.length; row++) {
+    let from = offsets[row]!;
+    const to = offsets[row + 1]!;
+    let hash = to - from;
+    for (let at = from; at < to; at++) hash = (31 * hash + bytes[at]!) % TEXTS;
+    const isNull = nullCount > 0 && !(validity![row >> 3]! & (1 << (row & 7)));
+    const like = isNull ? -1 : rows[hash]!;
+    let same = like < 0 ? -1 : offsets[like]!;
+    if (same >= 0 && offsets[like + 1]! - same === to - from) {
+      while (from < to && bytes[from] === bytes[same]) [from, same] = [from + 1, same + 1];
+      if (from === to) {
+        numbers[row] = numbers[like]!;
+        continue;
+      }
+    }
+    numbers[row] = numberOf(batch.at(row));
+    if (!isNull) rows[hash] = row;
+  }
+}
+
 /** A column that Arquero made of an Arrow dictionary. */
 interface DictionaryColumn {
-  groups(names: string[]): { keys: ArrayLike<number>; get: ((key: number) => Value)[] };
+  groups(names: string[]): {
+    keys: ArrayLike<number>;
+    get: ((key: number) => Value)[];
+    size: number;
+  };
 }
 
 const isMoved = (table: ColumnTable): boolean => table.isFiltered() || table.isOrdered();
@@ -220,21 +250,26 @@ function isNumberArray(column: unknown): column is NumberArray {
   );
 }
 
-/** The part of an Arrow column's batches that is read here, as flechette names it. */
+/** The part of an Arrow column that is read here, as flechette names it. */
 interface ArrowColumn {
   readonly type: { readonly typeId: number; readonly unit?: number };
-  readonly data: readonly {
-    readonly length: number;
-    readonly nullCount: number;
-    readonly values?: unknown;
-    readonly validity?: Uint8Array;
-    /** Of a batch of Dates: the times. */
-    readonly source?: unknown;
-  }[];
+  readonly data: readonly Batch[];
 }
 
-/** Arrow's numbers of its type of floats and of timestamps, and what a timestamp's unit is in milliseconds: s, ms, µs, ns. */
-const [ARROW_FLOAT, ARROW_TIMESTAMP] = [3, 10];
+interface Batch {
+  readonly length: number;
+  readonly nullCount: number;
+  readonly values?: unknown;
+  readonly validity?: Uint8Array;
+  /** Of a batch of texts: where each begins in `values`, and the end. */
+  readonly offsets?: Int32Array;
+  /** Of a batch of Dates: the times. */
+  readonly source?: unknown;
+  at(row: number): Value;
+}
+
+/** Arrow's numbers of its types, and what a timestamp's unit is in milliseconds: s, ms, µs, ns. */
+const [ARROW_FLOAT, ARROW_UTF8, ARROW_TIMESTAMP] = [3, 5, 10];
 const PER_MILLISECOND = [0.001, 1, 1_000, 1_000_000];
 
 /** Floats and times of an Arrow column, from its buffers; undefined for other types. */
@@ -243,7 +278,7 @@ function arrowNumbers(
   size: number,
 ): { values: Float64Array; dates: boolean } | undefined {
   if (!type || !Array.isArray(data)) return undefined;
-  const batches = data as ArrowColumn["data"];
+  const batches = data as readonly Batch[];
   const values = new Float64Array(size);
   const dates = type.typeId === ARROW_TIMESTAMP && batches[0]?.source !== undefined;
   const scale = PER_MILLISECOND[type.unit ?? 1]!;
@@ -256,7 +291,7 @@ function arrowNumbers(
       const halves = new Int32Array(own.buffer, own.byteOffset, 2 * own.length);
       for (let i = 0; i < length; i++) {
         const whole = halves[2 * i + 1]! * 2 ** 32 + (halves[2 * i]! >>> 0);
-        values[start + i] = Math.trunc(whole / scale);
+        values[start + i] = scale === 1 ? whole : Math.trunc(whole / scale);
       }
     } else if (
       type.typeId === ARROW_FLOAT &&
@@ -264,9 +299,12 @@ function arrowNumbers(
     ) {
       values.set(own.length === length ? own : own.subarray(0, length), start);
     } else return undefined;
-    if (batch.nullCount > 0 && batch.validity) {
+    if (batch.nullCount > 0) {
+      if (!batch.validity) return undefined;
       for (let i = 0; i < length; i++) {
-        if (!(batch.validity[i >> 3]! & (1 << (i & 7)))) values[start + i] = NaN;
+        const bits = batch.validity[i >> 3]!;
+        if (bits === 255) i |= 7;
+        else if (!(bits & (1 << (i & 7)))) values[start + i] = NaN;
       }
     }
     start += length;

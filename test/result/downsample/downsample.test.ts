@@ -1,4 +1,6 @@
 import { arrowTable, escape, table } from "./arrow.js";
+import { dictionary, tableFromArrays, tableToIPC, utf8, type DataType } from "@uwdata/flechette";
+import { fromArrow, type ColumnTable } from "arquero";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { downsample, type DownsampleOptions } from "../../../src/index.js";
@@ -106,6 +108,22 @@ describe("downsample(data, options)", () => {
     const y = small.array("y") as (number | null)[];
     expect(y.filter((value) => value === null).length).toBeGreaterThan(0);
     expect(small.get("t", 0)).toEqual(new Date(1.7e12));
+  });
+
+  test("finds the same series in an array, a dictionary and texts of Arrow", () => {
+    const names = long(9_000).map((i) =>
+      i % 97 === 0 ? null : i % 89 === 0 ? "" : `é${(i * 7919) % 300}${"x".repeat(i % 3)}`,
+    );
+    const y = long(9_000).map((i) => Math.sin(i));
+    const rows = (data: ColumnTable) =>
+      downsample(data, { x: "x", y: "y", series: "s", width: 300 }).objects();
+    const arrow = (s: DataType) =>
+      fromArrow(
+        tableToIPC(tableFromArrays({ x: long(9_000), y, s: names }, { types: { s } }), {})!,
+      );
+    const plain = rows(table({ x: long(9_000), y, s: names }));
+    expect(rows(arrow(utf8()))).toEqual(plain);
+    expect(rows(arrow(dictionary(utf8())))).toEqual(plain);
   });
 
   test("keeps a row in each gap that is a pixel wide", () => {

@@ -1,7 +1,7 @@
--- Where the drop in measurements comes from
--- 17–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-28T02:46:34.927Z; 715,891 rows read
--- Before, of a release whose runs changed: what its runs would have held. All rows without it: as if those runs had held that.
+-- Runs, and measurements a run, by version
+-- software_name = probe-android-unattended, from embedded:.probelab (ClickHouse 26.7.2.1)
+-- Asked at 2026-11-28T05:14:13.715Z; 715,891 rows read
+-- The 5 of 9 versions with most runs.
 
 SET param_range_start = '1776384000';
 SET param_range_end = '1777593600';
