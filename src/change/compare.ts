@@ -223,10 +223,9 @@ function standsOut(moved: readonly number[], error: number, usual: number): bool
 function flowJudge(cells: ChangeCells): Judge {
   const { before, after, ratio } = cells;
   const cuboids = cuboidsOf(cells.leaves);
-  const { expected, variance, users: ofRuns } = flowCauses(cells, cuboids);
-  // Runs tell how rows scatter; whether rows moved is asked of rows, as runs may hold fewer of them.
-  const { runs, ...rows } = cells;
-  const users = runs === undefined ? ofRuns : flowCauses(rows, cuboids).users;
+  // Rows are judged, not runs, which may hold fewer of them.
+  const { runs: _, ...rows } = cells;
+  const { expected, variance, users } = flowCauses(rows, cuboids);
   const [was, is] = [sumOver(before) * ratio, sumOver(after)];
   return (leaves, groups = 1) => {
     const had = sumOver(before, leaves) * ratio;
