@@ -33,6 +33,7 @@ import {
   MAYBE,
   MOST_TOLD,
   NAMED,
+  ONE_PLACE,
   priceOf,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -41,7 +42,7 @@ import {
 } from "./thresholds.js";
 import { amount, percent, signedPercent } from "../base/numbers.js";
 import { elementText, partText, shortText, valueText, type CauseWhere } from "./words.js";
-import { maybeOneUser, placesIn, usersOf, type Users } from "./users.js";
+import { placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
@@ -60,7 +61,7 @@ export function flowAccount(cells: ChangeCells): Account {
   if (was === 0 || is === 0) return allOrNothing(cells, was, is);
   const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
-  const { causes, maybe, expected, alike, doubt, variance, users } = flowCauses(
+  const { causes, maybe, expected, alike, doubt, variance, users, isOneUser } = flowCauses(
     { ...cells, after },
     cuboids,
   );
@@ -81,8 +82,7 @@ export function flowAccount(cells: ChangeCells): Account {
   };
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = { where: {}, leaves: without(after.length, named) };
-  const oneUser = ({ leaves }: Part) =>
-    users.known && maybeOneUser(cells, leaves) ? ONE_USER : undefined;
+  const oneUser = (one: Part) => (users.known && isOneUser(one) ? ONE_USER : undefined);
   const sure = together(cells, sizes, named).map((one) =>
     sizes.includes(one) ? one : { ...one, doubt: oneUser(one) },
   );
@@ -269,11 +269,13 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   // What moved in a handful of places may be users who came or went: it shows how they do.
   const wide = found.causes.filter((one) => placesIn(cells, one.leaves, moved) >= WIDE);
   const users = usersOf(cells, marked(before.length, wide), found.ordinary, found.variance);
+  const isOneUser = ({ leaves }: { readonly leaves: readonly number[] }) =>
+    cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < ONE_PLACE;
   /** How unlikely a cause is by users alone, by its price. */
   const sureness = (one: Found) => {
     if (!users.known) return 1;
     const sure = users.against(one.leaves) / elementPrice(cuboids, one);
-    return maybeOneUser(cells, one.leaves) ? Math.min(NAMED, sure) : sure;
+    return isOneUser(one) ? Math.min(NAMED, sure) : sure;
   };
   const judged = found.causes.map((one) => ({ one, sure: sureness(one) }));
   const certain = judged.flatMap(({ one, sure }) => (sure > NAMED ? one : []));
@@ -314,7 +316,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   // Users heavier than any that was observed come and go, too.
   const unseen = users.known ? UNSEEN : 1;
   const variance = rowVariance.map((own) => unseen * own);
-  const about = { expected, variance, users, doubt };
+  const about = { expected, variance, users, doubt, isOneUser };
   if (found1 !== undefined) return { ...about, causes: found1, maybe: [], alike: undefined };
   // What was named for certain changes what was to be expected of others: beside it nothing is guessed.
   if (causes.length > 0 || alike !== undefined) return { ...about, causes, maybe: [], alike };

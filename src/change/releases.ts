@@ -343,8 +343,9 @@ export function goneRelease(
   if (own === undefined || gone.length > 1 || !(lost > least * all.was)) return undefined;
   // Of a program that is gone altogether none of its releases is.
   if (own.was < lost || all.is <= GONE * all.was) return undefined;
-  const fresh = releasesOf(cells, leaves, variance).find(({ was, is }) => is > NEW * was);
-  return { version: own.text, leaves: own.leaves, kind: "loses", gone: fresh?.text };
+  const [newest] = releasesOf(cells, leaves, variance).filter(({ text }) => text !== "");
+  const fresh = newest?.text === own.text ? undefined : newest?.text;
+  return { version: own.text, leaves: own.leaves, kind: "loses", gone: fresh };
 }
 
 /** Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left. */

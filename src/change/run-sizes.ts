@@ -97,6 +97,8 @@ export function runSizes(
     return { own, size, come, error: Math.sqrt(variance) };
   };
   const sizes: Part[] = [];
+  /** Rows that changed, of too few runs to say by how much. */
+  const few: NamedRows[] = [];
   /** Adds rows to the causes: `after` is then as if their runs had held what was to be expected. */
   const add = (
     where: CauseWhere,
@@ -125,7 +127,10 @@ export function runSizes(
     const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
     const { where, leaves } = rows;
     const found = sizeOf(leaves);
-    if (found === undefined) continue;
+    if (found === undefined) {
+      few.push(rows);
+      continue;
+    }
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
     if (moreIn(others) / moreIn(leaves) >= ALIKE_RATIO) continue;
@@ -134,7 +139,7 @@ export function runSizes(
       : runsText(found.size, `${shortText(where)} holds ${moreOrFewer(found.size)} a run`);
     add(where, leaves, found, text, elementPrice(cuboids, each));
   }
-  const rest = without(held.length, sizes);
+  const rest = without(held.length, [...sizes, ...few]);
   const whole = sizeOf(rest);
   if (whole !== undefined) {
     const { holds, held } = whole.size;

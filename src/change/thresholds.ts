@@ -110,3 +110,5 @@ export const NAMED = 0.7;
 export const MAYBE = 0.3;
 /** A change from so many places, as if each had an equal part, isn't one user's. */
 export const WIDE = 3;
+/** From fewer, nearly all of it is of one place, as one user's rows are. */
+export const ONE_PLACE = 1.5;

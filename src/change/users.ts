@@ -38,21 +38,6 @@ export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: F
   return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
 }
 
-/** True if these rows may all be of one user: of one program, country and network, and one release. */
-export function maybeOneUser(cells: ChangeCells, leaves: readonly number[]): boolean {
-  const { version } = releaseDimensions(cells);
-  const some = leaves.filter((leaf) => cells.before[leaf]! + cells.after[leaf]! > 0);
-  return (
-    cells.names.includes("probe_asn") &&
-    cells.names.every((name, at) => {
-      const codes = new Set(some.map((leaf) => cells.leaves.codes[at]![leaf]!));
-      // A release that isn't known is no other.
-      const known = [...codes].filter((code) => at !== version || cells.values[at]![code]);
-      return name === "test_name" || known.length <= 1;
-    })
-  );
-}
-
 /** The size of the place in which half of all rows are that large. */
 function middlePlace(n: Float64Array): number {
   const sorted = n.slice().sort();
