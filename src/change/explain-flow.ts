@@ -48,7 +48,7 @@ import { placesIn, usersOf, type Users } from "./users.js";
 const MOST_GUESSED = 3;
 const UNSURE =
   "That is more than chance gives once in ten questions, but too little to name it for certain";
-const ONE_USER = "All of it is of one program, network and release: it may be one user";
+const ONE_USER = "Nearly all of it is of one program, country and network: it may be one user";
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
@@ -82,7 +82,8 @@ export function flowAccount(cells: ChangeCells): Account {
   };
   const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
   const rest = { where: {}, leaves: without(after.length, named) };
-  const oneUser = (one: Part) => (users.known && isOneUser(one) ? ONE_USER : undefined);
+  const oneUser = (one: Part) =>
+    users.known && Object.keys(one.where).length > 0 && isOneUser(one) ? ONE_USER : undefined;
   const sure = together(cells, sizes, named).map((one) =>
     sizes.includes(one) ? one : { ...one, doubt: oneUser(one) },
   );
@@ -301,28 +302,30 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const certainly = CERTAIN ** 2 / 2;
   const alike =
     unlikely > certainly ? "named" : unlikely > MAYBE * certainly ? "may be" : undefined;
-  const only = alike === "named" ? onlyOne(flow, rest) : undefined;
-  const whole =
-    alike === "named" &&
-    causes.length === 0 &&
-    byRelease(flow, only ?? { where: {}, leaves: rest });
-  const found1 =
-    only !== undefined && causes.length > 0
-      ? [...causes, byRelease(flow, only)]
-      : whole && (only ?? whole.kind) !== undefined
-        ? [whole]
-        : undefined;
-  const doubt = alike === undefined || only !== undefined ? undefined : aloneOf(flow, rest);
+  // What all others seem to have done may be one value's, or one release's.
+  const only = alike && onlyOne(flow, rest);
+  const whole = only ?? { where: {}, leaves: rest };
+  const from =
+    only !== undefined || (alike === "named" && causes.length === 0)
+      ? byRelease(flow, whole)
+      : whole;
+  const isAll = from.kind === undefined && only === undefined;
+  const doubt = alike !== undefined && only === undefined ? aloneOf(flow, rest) : undefined;
   // Users heavier than any that was observed come and go, too.
   const unseen = users.known ? UNSEEN : 1;
   const variance = rowVariance.map((own) => unseen * own);
   const about = { expected, variance, users, doubt, isOneUser };
-  if (found1 !== undefined) return { ...about, causes: found1, maybe: [], alike: undefined };
+  if (!isAll && alike === "named") {
+    return { ...about, causes: [...causes, from], maybe: [], alike: undefined };
+  }
+  const others = isAll ? alike : undefined;
   // What was named for certain changes what was to be expected of others: beside it nothing is guessed.
-  if (causes.length > 0 || alike !== undefined) return { ...about, causes, maybe: [], alike };
-  const guessed =
-    maybe.length > 0 ? maybe.map((one) => byRelease(flow, rowsOf(one))) : goneReleases(flow);
-  return { ...about, causes, maybe: guessed, alike };
+  if (causes.length > 0 || others !== undefined) {
+    return { ...about, causes, maybe: [], alike: others };
+  }
+  const guessed = isAll ? maybe.map((one) => byRelease(flow, rowsOf(one))) : [from];
+  const guesses = guessed.length > 0 ? guessed : goneReleases(flow);
+  return { ...about, causes, maybe: guesses, alike: others };
 }
 
 /** Causes of a value and of the rest of it, as of a release and the rest of its program, that moved alike are one. */
