@@ -18,7 +18,7 @@ import {
 import { cuboidsOf, grouped, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, tell, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
-import { mixText } from "./explain-rate.js";
+import { mixText, rateSearch } from "./explain-rate.js";
 import { releaseDimensions, withMissing } from "./releases.js";
 import { CERTAIN, NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
 import { signedPercent } from "../base/numbers.js";
@@ -77,7 +77,7 @@ const ACTION = "compare two ranges";
  * before, in a scan of each range. `explain` says what is behind it.
  *
  * Intervals of counts are of the noise that the cells of the two ranges show (overdispersed), of
- * shares Newcombe's.
+ * shares Newcombe's, as much wider as the shares of users scatter.
  *
  * @returns `sentence`, `values` and `result`, a row a value. `found` is true where one moved beyond
  *   the whole by more than 5 % and four standard errors.
@@ -140,7 +140,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
     const named = at === version && program >= 0 ? [program, version] : [at];
     const { parts, example } = grouped(cells.leaves, named);
     return [...leavesBy(parts)].map(([group, leaves]) => {
-      const { beyond, ...moved } = judge(leaves, example.length);
+      const { beyond, ...moved } = judge(leaves, named, example.length);
       const texts = named.map(
         (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
       );
@@ -210,6 +210,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
 /** What leaves (default: all) did, how far beyond the whole, and whether that stands out. */
 type Judge = (
   leaves?: readonly number[],
+  dimensions?: readonly number[],
   groups?: number,
 ) => Omit<MovedValue, "dimension" | "value"> & { beyond: number; stands: boolean };
 
@@ -227,7 +228,7 @@ function flowJudge(cells: ChangeCells): Judge {
   const { runs: _, ...rows } = cells;
   const { expected, variance, users } = flowCauses(rows, cuboids);
   const [was, is] = [sumOver(before) * ratio, sumOver(after)];
-  return (leaves, groups = 1) => {
+  return (leaves, _, groups = 1) => {
     const had = sumOver(before, leaves) * ratio;
     const has = sumOver(after, leaves);
     // Rows that users left for another release scatter as those that stayed.
@@ -252,7 +253,9 @@ function flowJudge(cells: ChangeCells): Judge {
   };
 }
 
-function rateJudge({ before, after, partBefore, partAfter, variance }: ChangeCells): Judge {
+function rateJudge(cells: ChangeCells): Judge {
+  const { before, after, partBefore, partAfter, variance } = cells;
+  const { noiseOf } = rateSearch(cells, cuboidsOf(cells.leaves));
   const estimate = (part: number, n: number) =>
     n === 0
       ? null
@@ -267,7 +270,7 @@ function rateJudge({ before, after, partBefore, partAfter, variance }: ChangeCel
   const all = read();
   const whole = all.was && all.is ? all.is.value - all.was.value : 0;
   const middle = all.was && all.is ? (all.was.value + all.is.value) / 2 : 0;
-  return (leaves) => {
+  return (leaves, dimensions = []) => {
     const { n0, n1, was, is } = read(leaves);
     const [w0, w1] = [n0 / all.n0, n1 / all.n1];
     // A part without rows on one side changed by its weight alone.
@@ -279,7 +282,13 @@ function rateJudge({ before, after, partBefore, partAfter, variance }: ChangeCel
       const none = { change: null, low: null, high: null, relative: null };
       return { ...ends, ...none, beyond: 0, stands: false };
     }
-    const { value: change, low, high } = difference(was, is);
+    // Rows of a user are alike: the difference varies by so much more than of rows drawn alone.
+    const wider = Math.sqrt(noiseOf(dimensions));
+    const { value: change, low: least, high: most } = difference(was, is);
+    const [low, high] = [least, most].map((end) => change + wider * (end - change)) as [
+      number,
+      number,
+    ];
     const off = change - whole;
     const error = (high - low) / 2 / CONFIDENCES[0.95];
     return {

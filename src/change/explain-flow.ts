@@ -41,13 +41,11 @@ import {
   WIDE,
 } from "./thresholds.js";
 import { amount, percent, signedPercent } from "../base/numbers.js";
-import { elementText, partText, shortText, valueText, type CauseWhere } from "./words.js";
+import { elementText, partText, shortText, UNSURE, valueText, type CauseWhere } from "./words.js";
 import { placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
-const UNSURE =
-  "That is more than chance gives once in ten questions, but too little to name it for certain";
 const ONE_USER = "Nearly all of it is of one program, country and network: it may be one user";
 const NORMAL_95 = CONFIDENCES[0.95];
 
@@ -274,9 +272,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < ONE_PLACE;
   /** How unlikely a cause is by users alone, by its price. */
   const sureness = (one: Found) => {
-    if (!users.known) return 1;
-    const sure = users.against(one.leaves) / elementPrice(cuboids, one);
-    return isOneUser(one) ? Math.min(NAMED, sure) : sure;
+    return users.known ? users.against(one.leaves) / elementPrice(cuboids, one) : 1;
   };
   const judged = found.causes.map((one) => ({ one, sure: sureness(one) }));
   const certain = judged.flatMap(({ one, sure }) => (sure > NAMED ? one : []));
@@ -304,7 +300,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     unlikely > certainly ? "named" : unlikely > MAYBE * certainly ? "may be" : undefined;
   // What all others seem to have done may be one value's, or one release's.
   const only = alike && onlyOne(flow, rest);
-  const whole = only ?? { where: {}, leaves: rest };
+  const whole: FlowCause = only ?? { where: {}, leaves: rest };
   const from =
     only !== undefined || (alike === "named" && causes.length === 0)
       ? byRelease(flow, whole)

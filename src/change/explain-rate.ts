@@ -1,6 +1,6 @@
 import { CONFIDENCES } from "../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
-import { leavesBy, sumOver, without } from "./cuboids.js";
+import { cuboidsOf, leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Account, Part, Told } from "./account.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { usersOf } from "./users.js";
@@ -9,6 +9,7 @@ import {
   ALONE,
   CERTAIN,
   CLUMP,
+  MAYBE,
   MIXED,
   NAMED,
   NEARLY,
@@ -25,6 +26,7 @@ import {
   sentences,
   sentenceText,
   shortText,
+  UNSURE,
   valueText,
   type CauseWhere,
 } from "./words.js";
@@ -57,20 +59,8 @@ export function rateAccount(given: ChangeCells): Account {
   const scale =
     quantile === undefined || whole === 0 ? 1 : (quantile.after - quantile.before) / whole;
   const relative = variance === undefined ? undefined : variationOf(cells, variance);
-  /** @param weigh what rates of before are compared with: as if the mix had been that of after. */
-  const search = (weigh: (column: Float64Array) => Float64Array) =>
-    rateCauses({
-      ...cells.leaves,
-      allBefore: weigh(before),
-      partBefore: weigh(partBefore),
-      allAfter: after,
-      partAfter,
-      ...(relative !== undefined && { variation: relative }),
-      users: userDimensions(cells),
-      usualNoise:
-        cells.source === "rows" ? 1 : RATE_CLUMP[cells.source === "runs" ? "runs" : "measurements"],
-    });
-  const asItWas = search((column) => column);
+  const cuboids = cuboidsOf(cells.leaves);
+  const asItWas = rateSearch(cells, cuboids);
   /** Half the interval of the difference of two rates. */
   const error = ({ n0, n1, r0, r1 }: Rate, where: CauseWhere) => {
     const noise = asItWas.noiseOf(Object.keys(where).map((name) => cells.names.indexOf(name)));
@@ -101,12 +91,13 @@ export function rateAccount(given: ChangeCells): Account {
   const mixed = isTold ? likely : undefined;
   const real =
     Math.abs(whole) > Math.max(CERTAIN * error(all, {}), TOTAL_TOLERANCE * Math.abs(all.r0));
+  const weigh = (column: Float64Array) =>
+    column.map((n, leaf) => n * mixed!.weights[cells.leaves.codes[mixed!.at]![leaf]!]!);
   const { causes } =
     mixed === undefined || mixed.doubt !== undefined
       ? asItWas
-      : search((column) =>
-          column.map((n, leaf) => n * mixed.weights[cells.leaves.codes[mixed.at]![leaf]!]!),
-        );
+      : // As if the mix had been that of after.
+        rateSearch({ ...cells, before: weigh(before), partBefore: weigh(partBefore) }, cuboids);
   const parts = causes.flatMap((each): Part[] => {
     const own = part(namedRows(cells, each, asBefore, partAfter));
     // The mix's own sentence gives the rates of its value.
@@ -141,9 +132,32 @@ export function rateAccount(given: ChangeCells): Account {
     parts.push(part({ where: {}, leaves: without(before.length, parts) }));
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
+  if (parts.length === 0) {
+    const [maybe] = rateSearch(cells, cuboids, MAYBE).causes;
+    if (maybe) parts.push({ ...part(namedRows(cells, maybe, asBefore, partAfter)), doubt: UNSURE });
+  }
   const rest = part({ where: {}, leaves: without(before.length, parts) });
-  const seen = parts.length === 0 ? seenOf(cells, all, asItWas.least) : { remarks: [] };
+  const seen = parts.every(({ doubt }) => doubt !== undefined) ? seenOf(cells, all, asItWas.least) : { remarks: [] };
   return { ...(quantile ?? ends), parts, rest, moves: [], ...seen, notes: [] };
+}
+
+/** The elements whose own rates changed. @param sureness 1; less for those that only may be causes. */
+export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], sureness?: number) {
+  const { before, after, partBefore, partAfter, variance, source } = cells;
+  return rateCauses(
+    {
+      ...cells.leaves,
+      allBefore: before,
+      partBefore,
+      allAfter: after,
+      partAfter,
+      ...(variance !== undefined && { variation: variationOf(cells, variance) }),
+      users: userDimensions(cells),
+      usualNoise: source === "rows" ? 1 : RATE_CLUMP[source === "runs" ? "runs" : "measurements"],
+      ...(sureness !== undefined && { sureness }),
+    },
+    cuboids,
+  );
 }
 
 /** The dimensions that tell users apart: with their version, and test, only where a cause names it. */

@@ -284,7 +284,7 @@ describe("what comes and goes with a few users", () => {
     return users.reduce((a, b) => (b[1].length > a[1].length ? b : a))[0];
   };
 
-  test("may be one user where all of it is of one program, network and release", () => {
+  test("may be one user where nearly all of it is of one program, country and network", () => {
     const { found, causes, sentence } = asked(22, 20_000, ({ day, user }, all) => {
       return day < 0 || user !== heaviest(all);
     });
