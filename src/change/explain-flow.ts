@@ -221,12 +221,8 @@ interface FlowCause {
    * More than its number, where it is known: a release lost (or won) rows; it, or its whole program, did.
    */
   readonly kind?: "loses" | "either";
-  /** The release that did, or its whole program. */
-  readonly newest?: string;
-  /** A newer one with hardly a row. */
-  readonly newer?: string | undefined;
-  /** Of a release that is gone: the new one to which its users may have gone instead. */
-  readonly doubt?: string | undefined;
+  /** What these rows can't tell of it: "whether it was shut out, or …". */
+  readonly open?: string | undefined;
 }
 
 /** Rows, and runs where they are known; what was to be expected of each leaf; and which leaves causes have. */
@@ -354,7 +350,7 @@ function goneReleases(flow: Flow): FlowCause[] {
     const gone = goneRelease(counted, all, variance, 0);
     if (gone === undefined || !expectMissing(flow, gone.leaves, all)) return [];
     const where = { ...programOf(cells, all), [name]: gone.version };
-    return { where, leaves: gone.leaves, kind: "loses", doubt: gone.gone } as const;
+    return { where, leaves: gone.leaves, kind: "loses", open: gone.open } as const;
   });
 }
 
@@ -424,19 +420,25 @@ function byRelease(flow: Flow, cause: FlowCause): FlowCause {
   const gone = goneRelease(counted, all, flow.variance);
   if (gone !== undefined && gone.version !== from && expectMissing(flow, gone.leaves, all)) {
     const where = { ...whose, [name]: gone.version, ...place };
-    const { leaves, gone: doubt } = gone;
-    return { where, leaves, rest: cause.rest ?? false, kind: "loses", doubt };
+    return {
+      where,
+      leaves: gone.leaves,
+      rest: cause.rest ?? false,
+      kind: "loses",
+      open: gone.open,
+    };
   }
   if (from !== undefined) return cause;
   const release = guilty(counted, leaves, flow.variance);
   if (release === undefined) return cause;
   if (release.kind !== "loses") {
     const own = { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length };
-    return { ...own, kind: "either", newest: release.version, newer: release.newer };
+    return { ...own, kind: "either", open: release.open };
   }
   if (!expectMissing(flow, release.leaves, leaves)) return cause;
   const where = { ...whose, [name]: release.version, ...place };
-  return { where, leaves: release.leaves, rest: cause.rest ?? false, kind: "loses" };
+  const { leaves: lost, open } = release;
+  return { where, leaves: lost, rest: cause.rest ?? false, kind: "loses", open };
 }
 
 /**
@@ -464,15 +466,10 @@ function expectMissing(
   return true;
 }
 
-/** "12,345 came"; of rows as if their runs had held what was to be expected: "would have come". */
-function cameText(rows: string, isAsIf: boolean): string {
-  return isAsIf ? `${rows} would have come, had its runs held as many as before,` : `${rows} came`;
-}
-
-/** Of a release, what was expected of it and what came; undefined of other causes. */
+/** Of a release, or of a program whose release may have, what was expected of it and what came; undefined of other causes. */
 function releaseTold(
   cells: ChangeCells,
-  { where, kind, newest, newer, doubt }: FlowCause,
+  { where, kind, open }: FlowCause,
   { before: had, after: has, isAsIf = false }: Pick<Part, "before" | "after" | "isAsIf">,
   part: number | null,
 ): Told | undefined {
@@ -481,27 +478,22 @@ function releaseTold(
   if ((release ?? kind) === undefined) return undefined;
   const rounded = (value: number) => amount(Math.round(value), "");
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
-  const lost = percent(Math.abs(after / before - 1));
-  if (newest !== undefined) {
-    return {
-      headline: `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${lost} of its ${cells.unit}${inPlace}`,
-      evidence: `${cameText(rounded(after), isAsIf)} where ${rounded(before)} were to be expected${partText(part)}`,
-      details: [
-        newer === undefined
-          ? `These rows can't tell whether its release ${valueText(newest)} or the whole program did.`
-          : `These rows can't tell whether its release ${valueText(newest)} did, or its users went to ${valueText(newer)}, which sends hardly anything.`,
-      ],
-    };
-  }
-  const evidence = `${cameText(`${rounded(after)} ${cells.unit}`, isAsIf)} where ${rounded(before)} were to be expected${by}${partText(part)}`;
+  const moved = `${percent(Math.abs(after / before - 1))} of its ${cells.unit}`;
   const verb =
-    after < 0.05 * before
-      ? "stopped"
-      : after < before
-        ? `lost ${lost} of its ${cells.unit}`
-        : `sends more ${cells.unit}${by}`;
-  const open = doubt !== undefined && [
-    `These rows can't tell whether it was shut out, or its users went to ${valueText(doubt)}, which lost them.`,
-  ];
-  return { headline: `${name} ${verb}${inPlace}`, evidence, details: open || [] };
+    kind === "either"
+      ? `${after < before ? "lost" : "won"} ${moved}`
+      : after < 0.05 * before
+        ? "stopped"
+        : after < before
+          ? `lost ${moved}`
+          : `sends more ${cells.unit}${by}`;
+  const came = isAsIf ? "would have come, had its runs held as many as before," : "came";
+  return {
+    headline: `${name === "" ? "It" : name} ${verb}${inPlace}`,
+    evidence: `${rounded(after)} ${cells.unit} ${came} where ${rounded(before)} were to be expected${by}${partText(part)}`,
+    details:
+      open === undefined || (kind === "loses" && after > before)
+        ? []
+        : [`These rows can't tell ${open}.`],
+  };
 }

@@ -137,7 +137,9 @@ export function rateAccount(given: ChangeCells): Account {
     if (maybe) parts.push({ ...part(namedRows(cells, maybe, asBefore, partAfter)), doubt: UNSURE });
   }
   const rest = part({ where: {}, leaves: without(before.length, parts) });
-  const seen = parts.every(({ doubt }) => doubt !== undefined) ? seenOf(cells, all, asItWas.least) : { remarks: [] };
+  const seen = parts.every(({ doubt }) => doubt !== undefined)
+    ? seenOf(cells, all, asItWas.least)
+    : { remarks: [] };
   return { ...(quantile ?? ends), parts, rest, moves: [], ...seen, notes: [] };
 }
 

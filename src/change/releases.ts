@@ -232,10 +232,8 @@ export interface GuiltyRelease {
   readonly leaves: readonly number[];
   /** Of `either` the release lost (or won) rows, or its whole program. */
   readonly kind: "loses" | "either";
-  /** A newer one with hardly a row, to which its users may have gone. */
-  readonly newer?: string;
-  /** Of one that is gone: the new one to which its users may have gone. */
-  readonly gone?: string | undefined;
+  /** What these rows can't tell of it. */
+  readonly open?: string | undefined;
 }
 
 /** Rows before (as of a range as long as after) and after, and by how much one adds to the variance of their change. */
@@ -312,15 +310,23 @@ export function guilty(
       variance,
     );
   if (steady && stayed(steady, all) > LIKELIER) {
+    const own = { version: newest.text, leaves: newest.leaves, kind: "loses" } as const;
+    if (all.is > all.was) return own;
     // Users may have gone to a newer one that hardly sends anything.
     const silent = some.slice(0, some.indexOf(newest)).find(({ was, is }) => is > NEW * was);
-    return silent === undefined || all.is > all.was
-      ? { version: newest.text, leaves: newest.leaves, kind: "loses" }
-      : { version: newest.text, newer: silent.text, leaves, kind: "either" };
+    if (silent !== undefined) {
+      const open = `whether its release ${newest.text} did, or its users went to ${silent.text}, which sends hardly anything`;
+      return { version: newest.text, leaves, kind: "either", open };
+    }
+    // Nobody knows whether users of a release that is gone would have come to it.
+    const [gone] = goneOf(some, all);
+    const text = `whether it lost them, or ${gone?.text} was shut out, whose users were to come to it`;
+    return { ...own, open: gone && text };
   }
   // Where nobody upgraded it is the program.
   if (all.is > all.was || Math.abs(left(newest) / level - 1) < TOTAL_TOLERANCE) return undefined;
-  return { version: newest.text, leaves, kind: "either" };
+  const open = `whether its release ${newest.text} or the whole program did`;
+  return { version: newest.text, leaves, kind: "either", open };
 }
 
 /**
@@ -334,18 +340,28 @@ export function goneRelease(
   least = TOTAL_TOLERANCE,
 ): GuiltyRelease | undefined {
   const all = keptOf(cells, leaves, variance);
-  const gone = releasesOf(cells, leaves, variance).filter(({ text, was, is }) => {
-    const isLarge = was > LEAST_MOVED * all.was && was > LEAST_RUNS * all.noise;
-    return text !== "" && isLarge && is <= GONE * was;
-  });
+  const releases = releasesOf(cells, leaves, variance).filter(({ text }) => text !== "");
+  const gone = goneOf(releases, all);
   const [own] = gone;
   const lost = all.was - all.is;
   if (own === undefined || gone.length > 1 || !(lost > least * all.was)) return undefined;
   // Of a program that is gone altogether none of its releases is.
   if (own.was < lost || all.is <= GONE * all.was) return undefined;
-  const [newest] = releasesOf(cells, leaves, variance).filter(({ text }) => text !== "");
-  const fresh = newest?.text === own.text ? undefined : newest?.text;
-  return { version: own.text, leaves: own.leaves, kind: "loses", gone: fresh };
+  const [newest] = releases;
+  const open = `whether it was shut out, or its users went to ${newest?.text}, which lost them`;
+  return {
+    version: own.text,
+    leaves: own.leaves,
+    kind: "loses",
+    open: newest === own ? undefined : open,
+  };
+}
+
+/** Those that had a fair part of all rows and have hardly one left. */
+function goneOf(releases: readonly ReleaseRows[], all: Kept): readonly ReleaseRows[] {
+  return releases.filter(({ was, is }) => {
+    return was > LEAST_MOVED * all.was && was > LEAST_RUNS * all.noise && is <= GONE * was;
+  });
 }
 
 /** Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left. */
