@@ -15,7 +15,7 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { cuboidsOf, grouped, leavesBy, sumOver } from "./cuboids.js";
+import { cuboidsOf, groupedBy, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, tell, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { mixText, rateSearch } from "./explain-rate.js";
@@ -138,7 +138,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
   const { version, program } = releaseDimensions(cells);
   const all = names.flatMap((dimension, at) => {
     const named = at === version && program >= 0 ? [program, version] : [at];
-    const { parts, example } = grouped(cells.leaves, named);
+    const { parts, example } = groupedBy(cells.leaves, named);
     return [...leavesBy(parts)].map(([group, leaves]) => {
       const { beyond, ...moved } = judge(leaves, named, example.length);
       const texts = named.map(

@@ -1,6 +1,6 @@
 import {
   cuboidsOf,
-  grouped,
+  groupedBy,
   sumOver,
   sumsBy,
   sumsIn,
@@ -242,7 +242,7 @@ function userMoves(
   dimensions: readonly number[],
   out?: Uint8Array,
 ): Float64Array[] {
-  const { parts, groups, example } = grouped(given, dimensions);
+  const { parts, groups, example } = groupedBy(given, dimensions);
   const sums = columns.map((column) => sumsIn(parts, column!, groups, out));
   const moves = Array.from({ length: MOVES }, () => new Float64Array(parts.length));
   for (let group = 0; group < groups; group += 1) {

@@ -1,7 +1,7 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
 import {
   ALIKE_RATIO,
@@ -41,9 +41,10 @@ export function releaseName(cells: Pick<ChangeCells, "names">, where: CauseWhere
 function arranged({ leaves, names }: ChangeCells) {
   const { version, program } = releaseDimensions({ names });
   const others = names.flatMap((_, at) => (at === version ? [] : [at]));
-  const { parts: strata, example: first } = grouped(leaves, others);
+  const { parts: strata, example: first } = groupedBy(leaves, others);
   const programs = leaves.codes[program] ?? new Int32Array(strata.length);
-  return { codes: leaves.codes[version]!, strata, first, programs };
+  const releases = groupedBy(leaves, program < 0 ? [version] : [program, version]);
+  return { codes: leaves.codes[version]!, strata, first, programs, releases };
 }
 
 interface Sums {
@@ -54,21 +55,19 @@ interface Sums {
 /** Rows of each program and each of its releases. @param out leaves that don't count. */
 function byRelease(
   { before, after }: Pick<ChangeCells, "before" | "after">,
-  { codes, programs }: { readonly codes: Int32Array; readonly programs: Int32Array },
-  out?: ArrayLike<number>,
+  { codes, programs, releases }: ReturnType<typeof arranged>,
+  out?: Uint8Array,
 ) {
   const all = new Map<number, Sums & { readonly releases: Map<number, Sums> }>();
-  codes.forEach((code, leaf) => {
-    const none = { was: 0, is: 0, releases: new Map<number, Sums>() };
-    const program = all.get(programs[leaf]!) ?? none;
+  const { parts, groups, example } = releases;
+  const [had, has] = [before, after].map((n) => sumsIn(parts, n, groups, out));
+  example.forEach((leaf, at) => {
+    const program = all.get(programs[leaf]!) ?? { was: 0, is: 0, releases: new Map() };
+    const own = { was: had![at]!, is: has![at]! };
+    program.releases.set(codes[leaf]!, own);
+    program.was += own.was;
+    program.is += own.is;
     all.set(programs[leaf]!, program);
-    if (out?.[leaf] === 1) return;
-    const release: Sums = program.releases.get(code) ?? { was: 0, is: 0 };
-    program.releases.set(code, release);
-    for (const sums of [program, release]) {
-      sums.was += before[leaf]!;
-      sums.is += after[leaf]!;
-    }
   });
   return all;
 }
@@ -78,13 +77,23 @@ function byRelease(
  * and test of its program: what should have come there and didn't has no row.
  */
 export function withMissing(cells: ChangeCells): ChangeCells {
+  const known = extended.get(cells) ?? extend(cells);
+  extended.set(cells, known);
+  return known;
+}
+
+/** Two questions of the same cells share what is learned of their leaves. */
+const extended = new WeakMap<ChangeCells, ChangeCells>();
+
+function extend(cells: ChangeCells): ChangeCells {
   const { version } = releaseDimensions(cells);
   if (version < 0 || cells.names.length === 1) return cells;
-  const { codes, strata, first, programs } = arranged(cells);
+  const places = arranged(cells);
+  const { codes, strata, first, programs } = places;
   const { sizes } = cells.leaves;
   const place = (stratum: number, code: number) => stratum * sizes[version]! + code;
   const known = new Set(strata.map((stratum, leaf) => place(stratum, codes[leaf]!)));
-  const totals = byRelease(cells, { codes, programs });
+  const totals = byRelease(cells, places);
   const added: { readonly like: number; readonly code: number }[] = [];
   first.forEach((like, stratum) => {
     const { was: all, is: now, releases } = totals.get(programs[like]!)!;
@@ -131,7 +140,8 @@ export function upgrade(
   out?: Uint8Array,
 ): (column: Float64Array) => Float64Array {
   if (releaseDimensions(cells).version < 0 || cells.names.length === 1) return (column) => column;
-  const { codes, strata, first, programs } = arranged(cells);
+  const places = arranged(cells);
+  const { codes, strata, first, programs } = places;
   // Where one release is a cause the others show nothing either: their parts of the rest are greater.
   const doubted = new Uint8Array(first.length);
   out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
@@ -140,11 +150,11 @@ export function upgrade(
   has!.forEach((now, at) => {
     if (now > FLOOD * (had![at]! * cells.ratio + LEAST_RUNS)) doubted[at] = 1;
   });
-  const all = byRelease(counted, { codes, programs });
+  const all = byRelease(counted, places);
   const totals = byRelease(
     counted,
-    { codes, programs },
-    strata.map((stratum) => doubted[stratum]!),
+    places,
+    Uint8Array.from(strata, (stratum) => doubted[stratum]!),
   );
   for (const [program, { was, is }] of totals) {
     // Where the whole program is a cause, nothing else shows where its users went.

@@ -1,5 +1,5 @@
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import { releaseDimensions, upgrade } from "./releases.js";
 import {
   HEAVIEST,
@@ -29,7 +29,7 @@ export interface Users {
 export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
   const { version } = releaseDimensions(cells);
   const test = cells.names.indexOf("test_name");
-  const { parts } = grouped(
+  const { parts } = groupedBy(
     cells.leaves,
     cells.names.flatMap((_, at) => (at === version || at === test ? [] : [at])),
   );
@@ -77,11 +77,10 @@ export function usersOf(
   const counted = { ...cells, ...cells.runs };
   const had = upgrade(cells, counted, out)(counted.before).map((n) => n * cells.ratio);
   const size = had.map((n, leaf) => n + counted.after[leaf]!);
-  const changed = (factor: number) => had.map((n, leaf) => counted.after[leaf]! - n * factor);
-  const moved = changed(ordinary);
+  const moved = had.map((n, leaf) => counted.after[leaf]! - n * ordinary);
   const test = cells.names.indexOf("test_name");
   const placesBut = (left: readonly number[]) => {
-    const { parts, groups } = grouped(
+    const { parts, groups } = groupedBy(
       cells.leaves,
       cells.names.flatMap((_, at) => (left.includes(at) ? [] : [at])),
     );
@@ -121,14 +120,15 @@ export function usersOf(
     known,
     variance: varianceOf,
     against(leaves, factor = ordinary) {
-      const by = factor === ordinary ? moved : changed(factor);
-      const change = sumOver(by, leaves);
+      const movedBy = (some: readonly number[]) =>
+        sumOver(counted.after, some) - factor * sumOver(had, some);
+      const change = movedBy(leaves);
       const { parts, beside } = named(leaves, version) ? going : users;
       const own = leavesBy(parts, leaves);
       const { scatter, heaviest } = beside(new Set(own.keys()));
       const places = [...own.values()];
       const most = known
-        ? places.reduce((a, own) => Math.max(a, Math.sign(change) * sumOver(by, own)), 0)
+        ? places.reduce((a, own) => Math.max(a, Math.sign(change) * movedBy(own)), 0)
         : 0;
       const n = sumOver(size, leaves);
       const usual = factor === 1 || named(leaves, version) ? TOTAL_TOLERANCE : PART_TOLERANCE;
