@@ -8,7 +8,7 @@ import {
   CLUMP,
   LEAST_REST,
   MOST_CAUSES,
-  PRIOR_GROUPS,
+  PRIOR,
   SUREST,
   PART_TOLERANCE,
   priceOf,
@@ -128,7 +128,7 @@ function countScore(cuboids: readonly Cuboid[], { change, weight }: Moved, shift
         if (weight < 1e-3) continue;
         const own = s![one]! - common * weight;
         // What is left beside a large group: where that stayed, the group moved, and not all alike.
-        const others = Math.max(ordinary - weight, ordinary / MOST_BESIDE);
+        const others = Math.max(ordinary - weight, LEAST_REST * ordinary);
         const stayed = (shifted - s![one]!) / others;
         const moved = s![one]! / weight;
         const beside = Math.abs(stayed + shift) < Math.abs(moved + shift) ? ordinary / others : 1;
@@ -155,9 +155,6 @@ function vanishing(change: number): number {
   // Of ((1 + √x) ln (1 + √x) + (1 − √x) ln (1 − √x)) / x within 1 %.
   return 1 + x / 6 + 0.22 * x * x;
 }
-
-/** What is left beside a group counts as at least a quarter of all: less would tell nothing. */
-const MOST_BESIDE = 4;
 
 /** The variance of a change whose median is 1, halfway to the most that it can be. */
 const SATURATED = 1.4826 ** 2;
@@ -226,7 +223,7 @@ function weights(
       noise: leaves.length === 0 ? 1 : median(squares) / CHI_SQUARED,
     };
     const clump = given.runs ? CLUMP.runs : CLUMP.rows;
-    return (own.many * Math.max(1, own.noise) + PRIOR_GROUPS * clump) / (own.many + PRIOR_GROUPS);
+    return (own.many * Math.max(1, own.noise) + PRIOR * clump) / (own.many + PRIOR);
   }
 }
 

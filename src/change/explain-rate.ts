@@ -6,13 +6,12 @@ import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { usersOf } from "./users.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
 import {
-  ALONE,
+  LEAST_REST,
   CERTAIN,
   CLUMP,
   MAYBE,
-  MIXED,
+  ALIKE_RATIO,
   NAMED,
-  NEARLY,
   RATE_CLUMP,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -108,7 +107,7 @@ export function rateAccount(given: ChangeCells): Account {
     const inner = mostMixed(cells, rate, own.leaves);
     const by = inner.mix / (rate.r1 - rate.r0);
     const told =
-      by > MIXED && mixed === undefined && (share ?? 0) > MIXED && real
+      by > ALIKE_RATIO && mixed === undefined && (share ?? 0) > ALIKE_RATIO && real
         ? {
             headline: rateHeadline(cells, own),
             evidence: `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}`,
@@ -128,7 +127,10 @@ export function rateAccount(given: ChangeCells): Account {
       details: more,
     };
     parts.unshift({ ...own, told, doubt: mixed.doubt });
-  } else if (real && parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < MIXED) {
+  } else if (
+    real &&
+    parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < ALIKE_RATIO
+  ) {
     parts.push(part({ where: {}, leaves: without(before.length, parts) }));
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
@@ -202,7 +204,7 @@ function mixOf(cells: ChangeCells) {
   const error = CERTAIN * Math.sqrt(spreadOf(cells, all) * (1 / all.n0 + 1 / all.n1));
   if (!(Math.abs(whole) > Math.max(error, PART_TOLERANCE * Math.abs(all.r0)))) return undefined;
   const shift = mostMixed(cells, all);
-  if (!(shift.mix / whole > MIXED)) return undefined;
+  if (!(shift.mix / whole > ALIKE_RATIO)) return undefined;
   if (cells.source === "rows") return { ...shift, doubt: undefined };
   const { runs: _, ...rows } = cells;
   const none = new Float64Array(cells.before.length);
@@ -294,14 +296,15 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
     sumOver(cells.before, leaves) + sumOver(cells.after, leaves);
   // Where a country grows its networks do: the country is named unless one network made it grow.
   const coarser = list.find(({ at, mix, was, is }) => {
-    if (mix / best.mix < NEARLY || (best.is - best.was) / (is - was) > ALONE) return false;
+    if (mix / best.mix < 1 - LEAST_REST || (best.is - best.was) / (is - was) > 1 - LEAST_REST)
+      return false;
     const own = best.groups.map(({ leaves }) =>
       [...leavesBy(cells.leaves.codes[at]!, leaves).values()].reduce(
         (most, some) => Math.max(most, rowsOf(some)),
         0,
       ),
     );
-    return own.reduce((sum, rows) => sum + rows, 0) > NEARLY * rowsOf(some);
+    return own.reduce((sum, rows) => sum + rows, 0) > (1 - LEAST_REST) * rowsOf(some);
   });
   return coarser ?? best;
 }

@@ -10,13 +10,11 @@ import {
 import { greedy, type Found, type Score } from "./search.js";
 import {
   ALIKE,
-  ALL,
-  BREADTH,
-  LEAST_LEFT,
-  LEAST_PART,
+  ALIKE_RATIO,
+  TOTAL_TOLERANCE,
+  LEAST_REST,
   LEAST_RATE,
-  PRIOR_GROUPS,
-  PRIOR_ROWS,
+  PRIOR,
   PART_TOLERANCE,
   WHOLE_MOVED,
   priceOf,
@@ -185,7 +183,7 @@ function rateScore(
   return {
     columns: all,
     best(at, sums, above) {
-      if (moved && Math.abs(unexplained) <= LEAST_LEFT * Math.abs(excess)) return undefined;
+      if (moved && Math.abs(unexplained) <= TOTAL_TOLERANCE * Math.abs(excess)) return undefined;
       const { groups } = cuboids[at]!;
       const price = sureness * priceOf(cuboids.length, groups);
       const total = movesAt(levels[at]!, (column) => left[column]!);
@@ -193,17 +191,18 @@ function rateScore(
       for (let group = 0; group < groups; group += 1) {
         const n1 = sums[2]![group]!;
         // What is left of a group whose leaves are out is rounding.
-        if (n1 < 1e-3 || n1 > ALL * left[2]!) continue;
+        if (n1 < 1e-3 || n1 > (1 - PART_TOLERANCE) * left[2]!) continue;
         const own = columns.map((_, column) => sums[column]![group]!) as Sums<number>;
         const expected = expectedOf(own);
         const beyond = own[3] - expected;
         if (Math.abs(beyond) < Math.max(usual * expected, least)) continue;
         const part = beyond / excess;
-        if (moved && !first && part < LEAST_PART) continue;
+        if (moved && !first && part < LEAST_REST) continue;
         const alone = standardErrors(own, 1, variation) ** 2;
         // All are compared by one noise: that of a test alone is less, and it would be named in place of all.
         const likelier = alone / (2 * usualNoise) - price;
-        const worth = moved && !inRuns ? part - (BREADTH * n1) / rows + (first ? 0 : 1) : likelier;
+        const worth =
+          moved && !inRuns ? part - (ALIKE_RATIO * n1) / rows + (first ? 0 : 1) : likelier;
         if (!(worth > score)) continue;
         const inside = movesAt(levels[at]!, (column) => sums[column]![group]!);
         const square = alone / noiseIn(given, total, inside);
@@ -225,7 +224,7 @@ function rateScore(
 
 /** The part of the rows of after, had the rate stayed as it was. */
 function expectedOf([n0, s0, n1, , usual]: Sums<number>): number {
-  return (n1 * s0 + PRIOR_ROWS * usual) / (n0 + PRIOR_ROWS);
+  return (n1 * s0 + PRIOR * usual) / (n0 + PRIOR);
 }
 
 /** How many columns the moves of users have. */
@@ -281,7 +280,7 @@ function noiseIn(
   if (drawnAlone || !(size! > 1e-6 && alone! > 0)) return usualNoise;
   const many = weight! ** 2 / size!;
   const scatter = (about(inside) + about(rest)) / alone!;
-  return Math.max(1, (many * scatter + PRIOR_GROUPS * usualNoise) / (many + PRIOR_GROUPS));
+  return Math.max(1, (many * scatter + PRIOR * usualNoise) / (many + PRIOR));
 }
 
 /**
@@ -290,8 +289,8 @@ function noiseIn(
  */
 function standardErrors(sums: Sums<number>, noise: number, variation?: number): number {
   const [all0, part0, n1, s1, usual, v0, v1] = sums;
-  const n0 = all0 + PRIOR_ROWS;
-  const s0 = part0 + (PRIOR_ROWS * usual) / n1;
+  const n0 = all0 + PRIOR;
+  const s0 = part0 + (PRIOR * usual) / n1;
   const moved = s1 / n1 - s0 / n0;
   if (variation !== undefined) {
     if (!(s0 + s1 > 0)) return 0;
@@ -304,7 +303,7 @@ function standardErrors(sums: Sums<number>, noise: number, variation?: number): 
   if (v0 !== undefined || s0 > n0 || s1 > n1) {
     const pooled = (s0 + s1) / (n0 + n1);
     const [own0, own1] =
-      v0 === undefined ? [pooled * n0, pooled * n1] : [v0 + (v1! * PRIOR_ROWS) / n1, v1!];
+      v0 === undefined ? [pooled * n0, pooled * n1] : [v0 + (v1! * PRIOR) / n1, v1!];
     const variance = (own1 / n1 ** 2 + own0 / n0 ** 2) * noise;
     return variance > 0 ? moved / Math.sqrt(variance) : 0;
   }

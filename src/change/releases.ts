@@ -6,15 +6,11 @@ import type { Found } from "./search.js";
 import {
   ALIKE_RATIO,
   FLOOD,
-  GONE,
-  LEAST_EXCHANGED,
-  LEAST_MOVED,
+  PART_TOLERANCE,
   LEAST_RUNS,
   LEAST_SHARE,
   LIKELIER,
   NEW,
-  UNLIKELY,
-  PART_TOLERANCE,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
@@ -273,7 +269,7 @@ function releasesOf(
 ): ReleaseRows[] {
   const { version } = releaseDimensions(cells);
   const all = sumOver(cells.before, leaves) * cells.ratio;
-  const isNew = ({ was, is }: Sums) => Number(is > NEW * was && was < LEAST_MOVED * all);
+  const isNew = ({ was, is }: Sums) => Number(is > NEW * was && was < PART_TOLERANCE * all);
   return [...leavesBy(cells.leaves.codes[version]!, leaves)]
     .map(([code, own]) => {
       return {
@@ -356,7 +352,7 @@ export function goneRelease(
   const lost = all.was - all.is;
   if (own === undefined || gone.length > 1 || !(lost > least * all.was)) return undefined;
   // Of a program that is gone altogether none of its releases is.
-  if (own.was < lost || all.is <= GONE * all.was) return undefined;
+  if (own.was < lost || all.is <= PART_TOLERANCE * all.was) return undefined;
   const [newest] = releases;
   const open = `whether it was shut out, or its users went to ${newest?.text}, which lost them`;
   return {
@@ -370,18 +366,19 @@ export function goneRelease(
 /** Those that had a fair part of all rows and have hardly one left. */
 function goneOf(releases: readonly ReleaseRows[], all: Kept): readonly ReleaseRows[] {
   return releases.filter(({ was, is }) => {
-    return was > LEAST_MOVED * all.was && was > LEAST_RUNS * all.noise && is <= GONE * was;
+    return (
+      was > PART_TOLERANCE * all.was && was > LEAST_RUNS * all.noise && is <= PART_TOLERANCE * was
+    );
   });
 }
 
-/** Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left. */
+/** Logarithm of how much likelier rows kept all than what the program did. */
 function stayed({ was, is, noise }: Kept, program: Sums): number {
-  const level = program.is / program.was;
-  const density = (left: number) => {
+  const likelihood = (left: number) => {
     const variance = (noise * (left + left ** 2)) / was + (PART_TOLERANCE / 2) ** 2;
-    return UNLIKELY + Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(variance);
+    return -((is / was - left) ** 2) / (2 * variance) - Math.log(variance) / 2;
   };
-  return Math.max(0, Math.log(density(1) / density(level)));
+  return likelihood(1) - likelihood(program.is / program.was);
 }
 
 /** The rows of the program of a release, in a country, network or test where these leaves are of one. */
@@ -414,7 +411,7 @@ export function moves(cells: ChangeCells): Move[] {
   const { version, program } = releaseDimensions(cells);
   if (version < 0) return [];
   return [...byRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
-    const least = (LEAST_MOVED * (was * cells.ratio + is)) / 2;
+    const least = (PART_TOLERANCE * (was * cells.ratio + is)) / 2;
     const moved = [...releases]
       .map(([code, own]) => {
         return { text: cells.values[version]![code]!, change: own.is - own.was * cells.ratio };
@@ -422,7 +419,7 @@ export function moves(cells: ChangeCells): Move[] {
       .filter(({ change }) => Math.abs(change) > least);
     const lost = moved.reduce((sum, { change }) => sum + Math.max(0, -change), 0);
     const won = moved.reduce((sum, { change }) => sum + Math.max(0, change), 0);
-    if (Math.min(lost, won) <= LEAST_EXCHANGED * Math.max(lost, won)) return [];
+    if (Math.min(lost, won) <= ALIKE_RATIO * Math.max(lost, won)) return [];
     const order = (a: string | null, b: string | null) => compareVersions(a ?? "", b ?? "");
     const [left, most] = [-1, 1].map((sign) =>
       moved.reduce((a, b) => (sign * b.change > sign * a.change ? b : a)),
