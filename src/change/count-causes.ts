@@ -4,7 +4,6 @@ import { greatest, median } from "../base/statistics.js";
 import { cuboidsOf, marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
-  CHI_SQUARED,
   CLUMP,
   LEAST_REST,
   MOST_CAUSES,
@@ -156,6 +155,8 @@ function vanishing(change: number): number {
   return 1 + x / 6 + 0.22 * x * x;
 }
 
+/** The median of a chi-squared. */
+const CHI_SQUARED = 0.4549;
 /** The variance of a change whose median is 1, halfway to the most that it can be. */
 const SATURATED = 1.4826 ** 2;
 /** Of so many leaves the noise is learned: medians of a twentieth of them are within a few percent. */

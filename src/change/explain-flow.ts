@@ -33,7 +33,6 @@ import {
   MAYBE,
   MOST_TOLD,
   NAMED,
-  ONE_PLACE,
   priceOf,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -265,7 +264,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const wide = found.causes.filter((one) => placesIn(cells, one.leaves, moved) >= WIDE);
   const users = usersOf(cells, marked(before.length, wide), found.ordinary, found.variance);
   const isOneUser = ({ leaves }: { readonly leaves: readonly number[] }) =>
-    cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < ONE_PLACE;
+    cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < WIDE;
   /** How unlikely a cause is by users alone, by its price. */
   const sureness = (one: Found) => {
     return users.known ? users.against(one.leaves) / elementPrice(cuboids, one) : 1;

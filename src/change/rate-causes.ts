@@ -16,7 +16,7 @@ import {
   LEAST_RATE,
   PRIOR,
   PART_TOLERANCE,
-  WHOLE_MOVED,
+  CERTAIN,
   priceOf,
 } from "./thresholds.js";
 
@@ -99,7 +99,7 @@ export function rateCauses(
   if (first !== undefined && spreads.length === 0) {
     const error = standardErrors(whole, noiseOf([]), given.variation);
     const scaled =
-      Math.abs(error) < WHOLE_MOVED ? undefined : alike(given, cuboids, first, columns, out);
+      Math.abs(error) < CERTAIN / 2 ? undefined : alike(given, cuboids, first, columns, out);
     if (scaled !== undefined) {
       return { ...rateCauses({ ...given, partBefore: scaled }, cuboids), causes: [] };
     }
@@ -175,7 +175,7 @@ function rateScore(
   const [n0, s0, rows, parts] = whole;
   const excess = parts - (rows * s0) / n0;
   const moved =
-    columns.length === 5 && Math.abs(standardErrors(whole, usualNoise, variation)) >= WHOLE_MOVED;
+    columns.length === 5 && Math.abs(standardErrors(whole, usualNoise, variation)) >= CERTAIN / 2;
   // Where rows come in runs little of the whole is no cause: one user who comes or goes moves as much.
   const inRuns = usualNoise > 1;
   const least = inRuns ? sureness * LEAST_RATE * parts : 0;

@@ -9,10 +9,10 @@ import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } fr
 import {
   ALIKE_RATIO,
   CERTAIN,
-  FEW_RUNS,
   FLOOD,
   LEAST_RUNS,
   LEAST_SHARE,
+  PRIOR,
   RUN_SCATTER,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -119,7 +119,7 @@ export function runSizes(
     const told = { ...text, details: share ? [share] : [] };
     // The scatter of few runs is hardly known.
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
-    const isSure = (change / error) ** 2 / 2 >= price * (1 + FEW_RUNS / fewest);
+    const isSure = (change / error) ** 2 / 2 >= price * (1 + (2 * LEAST_RUNS) / fewest);
     const doubt = isSure ? undefined : "These are too few runs to name it for certain";
     sizes.push({ where, leaves, before, after: now, change, half, told, doubt });
   };
@@ -173,7 +173,7 @@ function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: R
       return sumOver(rows, known) / sumOver(of, known);
     };
     const own = perRun(before, runs.before) || perRun(after, runs.after) || 0;
-    let [sum, many] = [RUN_SCATTER.of * RUN_SCATTER.leaves, RUN_SCATTER.leaves];
+    let [sum, many] = [RUN_SCATTER.of * PRIOR, PRIOR];
     for (const leaf of some) {
       const n = runs.before[leaf]!;
       if (!(n > 0 && own > 0)) continue;

@@ -9,13 +9,8 @@ export const MOST_CAUSES = 80;
 export const MOST_TOLD = 20;
 /** Fewer runs don't show how many measurements one holds. */
 export const LEAST_RUNS = 20;
-/** Of so many runs the scatter is known half as well as of all: a change must be twice as unlikely. */
-export const FEW_RUNS = 60;
 /** Part of the rows that must be left to see what the rest did. */
 export const LEAST_REST = 0.2;
-
-/** The median of a chi-squared. */
-export const CHI_SQUARED = 0.4549;
 
 /** Logarithm of the odds against an element before it is looked at: 1 in 150 that anything of its kind changed. */
 const CAUTION = 5;
@@ -37,10 +32,8 @@ export const FLOOD = 4;
  * How the measurements of one run scatter, as a squared coefficient of variation, before any are seen:
  * it counts as so many leaves; and the least.
  */
-export const RUN_SCATTER = { of: 0.5, leaves: 4, least: 0.2 };
+export const RUN_SCATTER = { of: 0.5, least: 0.2 };
 
-/** Prior dispersion of runs (× Poisson), worth this many rows. */
-export const SCATTER = { of: 3, rows: 50 };
 /** Assumed rows of the heaviest user (a probe that runs some tests a day); factor for heavier users not observed. */
 export const HEAVIEST = 10;
 export const UNSEEN = 2;
@@ -74,8 +67,6 @@ export const RATE_CLUMP = { measurements: 4, runs: 2 };
 export const PRIOR = 4;
 /** A cause moves the whole's rate by at least this part: one user who comes or goes moves less. */
 export const LEAST_RATE = 0.02;
-/** Standard errors from which the whole moved; below, its parts may cancel. */
-export const WHOLE_MOVED = 2;
 /** All rows changed alike if the causes leave this many times the squared error. */
 export const ALIKE = 4;
 
@@ -87,7 +78,5 @@ export const NEARLY = 0.8;
 /** Parts of the price from which a cause is named, and from which it may be one: of 100 quiet weeks two name one, and five may. */
 export const NAMED = 0.7;
 export const MAYBE = 0.3;
-/** A change from so many places, as if each had an equal part, isn't one user's. */
-export const WIDE = 3;
-/** From fewer, nearly all of it is of one place, as one user's rows are. */
-export const ONE_PLACE = 1.5;
+/** A change from fewer places, as if each had an equal part, may be one user's. */
+export const WIDE = 2;

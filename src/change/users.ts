@@ -4,7 +4,7 @@ import { releaseDimensions, upgrade } from "./releases.js";
 import {
   HEAVIEST,
   LEAST_PLACES,
-  SCATTER,
+  CLUMP,
   UNSEEN,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -98,11 +98,11 @@ export function usersOf(
     const beside = (own: ReadonlySet<number>) => {
       let [mine, rows] = [0, 0];
       for (const at of own) [mine, rows] = [mine + squares[at]!, rows + n[at]!];
-      const sum = allSquares - mine + SCATTER.of * SCATTER.rows;
+      const sum = allSquares - mine + CLUMP.runs * CLUMP.rows;
       const first = heavy.find((at) => !own.has(at));
       const most = first === undefined ? 0 : squares[first]! / n[first]!;
       return {
-        scatter: Math.max(1, sum / (all - rows + SCATTER.rows)),
+        scatter: Math.max(1, sum / (all - rows + CLUMP.rows)),
         heaviest: UNSEEN * Math.max(HEAVIEST, most),
       };
     };
