@@ -31,7 +31,6 @@ import {
   CERTAIN,
   CLUMP,
   MAYBE,
-  MOST_TOLD,
   NAMED,
   priceOf,
   PART_TOLERANCE,
@@ -77,7 +76,7 @@ export function flowAccount(cells: ChangeCells): Account {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
     return before! < 1 && after! < PART_TOLERANCE * was && names.join() === cells.names[program];
   };
-  const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
+  const named = changed.filter((one) => !isNews(one));
   const rest = { where: {}, leaves: without(after.length, named) };
   const oneUser = (one: Part) =>
     users.known && Object.keys(one.where).length > 0 && isOneUser(one) ? ONE_USER : undefined;

@@ -4,9 +4,8 @@ export const PART_TOLERANCE = 0.05;
 export const TOTAL_TOLERANCE = 0.1;
 /** Standard errors beyond which the total has changed; strict, because people ask often. */
 export const CERTAIN = 4;
-/** A search gives up after so many causes; a sentence names three, a table these. */
-export const MOST_CAUSES = 80;
-export const MOST_TOLD = 20;
+/** A search gives up after so many causes; a sentence names three of them. */
+export const MOST_CAUSES = 20;
 /** Fewer runs don't show how many measurements one holds. */
 export const LEAST_RUNS = 20;
 /** Part of the rows that must be left to see what the rest did. */
@@ -46,7 +45,7 @@ export const LEAST_PLACES = 12;
 export const LEAST_SHARE = 0.01;
 /** A release whose rows grew by this factor is new, whatever its number. */
 export const NEW = 2;
-/** Log-likelihood margin for naming a release over its program; doubled the other way. */
+/** Log-likelihood margin for naming a release over its program. */
 export const LIKELIER = 1.5;
 
 // Counts.
