@@ -304,7 +304,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   // Users heavier than any that was observed come and go, too.
   const unseen = users.known ? UNSEEN : 1;
   const variance = rowVariance.map((own) => unseen * own);
-  const about = { expected, variance, users, doubt, isOneUser };
+  const about = { expected, variance, out, users, doubt, isOneUser };
   if (!isAll && alike === "named") {
     return { ...about, causes: [...causes, from], maybe: [], alike: undefined };
   }

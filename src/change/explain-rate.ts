@@ -9,7 +9,6 @@ import {
   LEAST_REST,
   CERTAIN,
   CLUMP,
-  MAYBE,
   ALIKE_RATIO,
   NAMED,
   RATE_CLUMP,
@@ -135,7 +134,7 @@ export function rateAccount(given: ChangeCells): Account {
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
   if (parts.length === 0) {
-    const [maybe] = rateSearch(cells, cuboids, MAYBE).causes;
+    const [maybe] = rateSearch(cells, cuboids, true).causes;
     if (maybe) parts.push({ ...part(namedRows(cells, maybe, asBefore, partAfter)), doubt: UNSURE });
   }
   const rest = part({ where: {}, leaves: without(before.length, parts) });
@@ -145,8 +144,8 @@ export function rateAccount(given: ChangeCells): Account {
   return { ...(quantile ?? ends), parts, rest, moves: [], ...seen, notes: [] };
 }
 
-/** The elements whose own rates changed. @param sureness 1; less for those that only may be causes. */
-export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], sureness?: number) {
+/** The elements whose own rates changed. @param maybe true for those, too, that only may have. */
+export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], maybe = false) {
   const { before, after, partBefore, partAfter, variance, source } = cells;
   return rateCauses(
     {
@@ -158,7 +157,7 @@ export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], suren
       ...(variance !== undefined && { variation: variationOf(cells, variance) }),
       users: userDimensions(cells),
       usualNoise: source === "rows" ? 1 : RATE_CLUMP[source === "runs" ? "runs" : "measurements"],
-      ...(sureness !== undefined && { sureness }),
+      maybe,
     },
     cuboids,
   );

@@ -14,6 +14,7 @@ import {
   TOTAL_TOLERANCE,
   LEAST_REST,
   LEAST_RATE,
+  ONCE_IN_TEN,
   PRIOR,
   PART_TOLERANCE,
   CERTAIN,
@@ -37,8 +38,8 @@ export interface RateLeaves extends Leaves {
   readonly users?: readonly (readonly number[])[];
   /** How many times the variance of rows drawn alone is usual; 1: they don't come in runs. */
   readonly usualNoise: number;
-  /** The part of its price from which an element is found; default 1. */
-  readonly sureness?: number;
+  /** True to find also what only may have changed: what chance gives once in ten such questions. */
+  readonly maybe?: boolean;
 }
 
 /** Sums over rows: all and part before, all and part after, what was usual of the latter, and the parts' variances where they are given. */
@@ -161,7 +162,7 @@ function rateScore(
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
 ): Score {
-  const { usual = PART_TOLERANCE, variation, usualNoise, sureness = 1 } = given;
+  const { usual = PART_TOLERANCE, variation, usualNoise, maybe = false } = given;
   const users = usersOf(given);
   const moves = users.map((dimensions) => userMoves(given, columns, dimensions));
   const levels = cuboids.map(
@@ -178,14 +179,14 @@ function rateScore(
     columns.length === 5 && Math.abs(standardErrors(whole, usualNoise, variation)) >= CERTAIN / 2;
   // Where rows come in runs little of the whole is no cause: one user who comes or goes moves as much.
   const inRuns = usualNoise > 1;
-  const least = inRuns ? sureness * LEAST_RATE * parts : 0;
+  const least = inRuns && !maybe ? LEAST_RATE * parts : 0;
   let [unexplained, first] = [excess, true];
   return {
     columns: all,
     best(at, sums, above) {
       if (moved && Math.abs(unexplained) <= TOTAL_TOLERANCE * Math.abs(excess)) return undefined;
       const { groups } = cuboids[at]!;
-      const price = sureness * priceOf(cuboids.length, groups);
+      const price = priceOf(cuboids.length, groups, maybe ? ONCE_IN_TEN : undefined);
       const total = movesAt(levels[at]!, (column) => left[column]!);
       let [best, score] = [-1, above];
       for (let group = 0; group < groups; group += 1) {

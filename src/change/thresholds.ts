@@ -13,13 +13,15 @@ export const LEAST_REST = 0.2;
 
 /** Logarithm of the odds against an element before it is looked at: 1 in 150 that anything of its kind changed. */
 const CAUTION = 5;
+/** The same of what only may have changed. */
+export const ONCE_IN_TEN = Math.log(10);
 
 /**
  * What the logarithm of an element's likelihood ratio must exceed: the extended BIC of J. Chen and
  * Z. Chen, Biometrika 95 (3), 2008, with the number of combinations of dimensions and of elements of each.
  */
-export function priceOf(combinations: number, groups: number): number {
-  return CAUTION + Math.log(combinations + 1) + Math.log(groups);
+export function priceOf(combinations: number, groups: number, caution = CAUTION): number {
+  return caution + Math.log(combinations + 1) + Math.log(groups);
 }
 
 /** Two groups changed alike where the lesser did by this part of what the greater did. */
