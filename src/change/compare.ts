@@ -15,12 +15,13 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { cuboidsOf, grouped, leavesBy, sumOver } from "./cuboids.js";
+import { cuboidsOf, groupedBy, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, tell, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
-import { mixText } from "./explain-rate.js";
+import { usersOf } from "./users.js";
+import { mixText, rateSearch } from "./explain-rate.js";
 import { releaseDimensions, withMissing } from "./releases.js";
-import { CERTAIN, NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
+import { NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
 import { signedPercent } from "../base/numbers.js";
 import { changeText, periodText, spoken, valueText } from "./words.js";
 
@@ -77,10 +78,10 @@ const ACTION = "compare two ranges";
  * before, in a scan of each range. `explain` says what is behind it.
  *
  * Intervals of counts are of the noise that the cells of the two ranges show (overdispersed), of
- * shares Newcombe's.
+ * shares Newcombe's, as much wider as the shares of users scatter.
  *
  * @returns `sentence`, `values` and `result`, a row a value. `found` is true where one moved beyond
- *   the whole by more than 5 % and four standard errors.
+ *   the whole by more than 5 % and than chance gives among all values.
  * @throws ProbelabError as `explain` does, and for quantiles and counts of different values, which
  *   are no sums over parts.
  * @example
@@ -138,9 +139,9 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
   const { version, program } = releaseDimensions(cells);
   const all = names.flatMap((dimension, at) => {
     const named = at === version && program >= 0 ? [program, version] : [at];
-    const { parts, example } = grouped(cells.leaves, named);
+    const { parts, example } = groupedBy(cells.leaves, named);
     return [...leavesBy(parts)].map(([group, leaves]) => {
-      const { beyond, ...moved } = judge(leaves, example.length);
+      const { beyond, ...moved } = judge(leaves, named, example.length);
       const texts = named.map(
         (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
       );
@@ -210,25 +211,29 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
 /** What leaves (default: all) did, how far beyond the whole, and whether that stands out. */
 type Judge = (
   leaves?: readonly number[],
+  dimensions?: readonly number[],
   groups?: number,
 ) => Omit<MovedValue, "dimension" | "value"> & { beyond: number; stands: boolean };
 
 /** True if both the change and what is beyond the whole are more than chance and than is usual. */
-function standsOut(moved: readonly number[], error: number, usual: number): boolean {
+function standsOut(
+  moved: readonly number[],
+  { error, usual, price }: { error: number; usual: number; price: number },
+): boolean {
   return moved.every(
-    (by) => Math.abs(by) > CERTAIN * error && Math.abs(by) > PART_TOLERANCE * usual,
+    (by) => (by / error) ** 2 / 2 > price && Math.abs(by) > PART_TOLERANCE * usual,
   );
 }
 
 function flowJudge(cells: ChangeCells): Judge {
   const { before, after, ratio } = cells;
   const cuboids = cuboidsOf(cells.leaves);
-  const { expected, variance, users: ofRuns } = flowCauses(cells, cuboids);
+  const { expected, variance, out, users: ofRuns } = flowCauses(cells, cuboids);
+  const [was, is] = [sumOver(before) * ratio, sumOver(after)];
   // Runs tell how rows scatter; whether rows moved is asked of rows, as runs may hold fewer of them.
   const { runs, ...rows } = cells;
-  const users = runs === undefined ? ofRuns : flowCauses(rows, cuboids).users;
-  const [was, is] = [sumOver(before) * ratio, sumOver(after)];
-  return (leaves, groups = 1) => {
+  const users = runs === undefined ? ofRuns : usersOf(rows, out, was > 0 ? is / was : 1, variance);
+  return (leaves, _, groups = 1) => {
     const had = sumOver(before, leaves) * ratio;
     const has = sumOver(after, leaves);
     // Rows that users left for another release scatter as those that stayed.
@@ -240,20 +245,23 @@ function flowJudge(cells: ChangeCells): Judge {
     const beyond = has - (was > 0 ? (had * is) / was : 0);
     // As explain names a cause: both its own change and what is beyond the whole.
     const least = (PART_TOLERANCE * (had + has)) / 2;
-    const price = NAMED * priceOf(cuboids.length, groups);
+    const price = priceOf(cuboids.length, groups);
     const factors = [1, was > 0 ? is / was : 1];
     const stands =
       users.known && leaves !== undefined
         ? Math.min(Math.abs(change), Math.abs(beyond)) > least &&
-          factors.every((factor) => users.against(leaves, factor) > price)
-        : standsOut([beyond, change], error, (had + has) / 2);
+          factors.every((factor) => users.against(leaves, factor) > NAMED * price)
+        : standsOut([beyond, change], { error, usual: (had + has) / 2, price });
     const relative = had > 0 ? change / had : null;
     const part = is === was ? null : change / (is - was);
     return { before: had, after: has, change, low, high, relative, part, beyond, stands };
   };
 }
 
-function rateJudge({ before, after, partBefore, partAfter, variance }: ChangeCells): Judge {
+function rateJudge(cells: ChangeCells): Judge {
+  const { before, after, partBefore, partAfter, variance } = cells;
+  const cuboids = cuboidsOf(cells.leaves);
+  const { noiseOf } = rateSearch(cells, cuboids);
   const estimate = (part: number, n: number) =>
     n === 0
       ? null
@@ -268,7 +276,8 @@ function rateJudge({ before, after, partBefore, partAfter, variance }: ChangeCel
   const all = read();
   const whole = all.was && all.is ? all.is.value - all.was.value : 0;
   const middle = all.was && all.is ? (all.was.value + all.is.value) / 2 : 0;
-  return (leaves) => {
+  return (leaves, dimensions = [], groups = 1) => {
+    const price = priceOf(cuboids.length, groups);
     const { n0, n1, was, is } = read(leaves);
     const [w0, w1] = [n0 / all.n0, n1 / all.n1];
     // A part without rows on one side changed by its weight alone.
@@ -280,7 +289,13 @@ function rateJudge({ before, after, partBefore, partAfter, variance }: ChangeCel
       const none = { change: null, low: null, high: null, relative: null };
       return { ...ends, ...none, beyond: 0, stands: false };
     }
-    const { value: change, low, high } = difference(was, is);
+    // Rows of a user are alike: the difference varies by so much more than of rows drawn alone.
+    const wider = Math.sqrt(noiseOf(dimensions));
+    const { value: change, low: least, high: most } = difference(was, is);
+    const [low, high] = [least, most].map((end) => change + wider * (end - change)) as [
+      number,
+      number,
+    ];
     const off = change - whole;
     const error = (high - low) / 2 / CONFIDENCES[0.95];
     return {
@@ -288,7 +303,7 @@ function rateJudge({ before, after, partBefore, partAfter, variance }: ChangeCel
       ...{ change, low, high, relative: r0 === 0 ? null : change / r0 },
       // Beyond the whole, in rows: a rate of few rows that doubled moves little.
       beyond: off * Math.min(w0, w1),
-      stands: standsOut([off, change], error, Math.abs(r0)),
+      stands: standsOut([off, change], { error, usual: Math.abs(r0), price }),
     };
   };
 }

@@ -4,11 +4,10 @@ import { greatest, median } from "../base/statistics.js";
 import { cuboidsOf, marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
-  CHI_SQUARED,
   CLUMP,
   LEAST_REST,
   MOST_CAUSES,
-  PRIOR_GROUPS,
+  PRIOR,
   SUREST,
   PART_TOLERANCE,
   priceOf,
@@ -128,7 +127,7 @@ function countScore(cuboids: readonly Cuboid[], { change, weight }: Moved, shift
         if (weight < 1e-3) continue;
         const own = s![one]! - common * weight;
         // What is left beside a large group: where that stayed, the group moved, and not all alike.
-        const others = Math.max(ordinary - weight, ordinary / MOST_BESIDE);
+        const others = Math.max(ordinary - weight, LEAST_REST * ordinary);
         const stayed = (shifted - s![one]!) / others;
         const moved = s![one]! / weight;
         const beside = Math.abs(stayed + shift) < Math.abs(moved + shift) ? ordinary / others : 1;
@@ -156,9 +155,8 @@ function vanishing(change: number): number {
   return 1 + x / 6 + 0.22 * x * x;
 }
 
-/** What is left beside a group counts as at least a quarter of all: less would tell nothing. */
-const MOST_BESIDE = 4;
-
+/** The median of a chi-squared. */
+const CHI_SQUARED = 0.4549;
 /** The variance of a change whose median is 1, halfway to the most that it can be. */
 const SATURATED = 1.4826 ** 2;
 /** Of so many leaves the noise is learned: medians of a twentieth of them are within a few percent. */
@@ -226,7 +224,7 @@ function weights(
       noise: leaves.length === 0 ? 1 : median(squares) / CHI_SQUARED,
     };
     const clump = given.runs ? CLUMP.runs : CLUMP.rows;
-    return (own.many * Math.max(1, own.noise) + PRIOR_GROUPS * clump) / (own.many + PRIOR_GROUPS);
+    return (own.many * Math.max(1, own.noise) + PRIOR * clump) / (own.many + PRIOR);
   }
 }
 

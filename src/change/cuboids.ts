@@ -34,7 +34,11 @@ const MOST_VISITS = 60_000_000;
  * All combinations of dimensions, the single ones first, as many as can be searched: at least up to
  * triples. Each joins the groups of the one with a dimension more that has the fewest.
  */
-export function cuboidsOf(leaves: Leaves): Cuboid[] {
+export function cuboidsOf(leaves: Leaves): readonly Cuboid[] {
+  return remembered(leaves, "all", () => allCuboids(leaves));
+}
+
+function allCuboids(leaves: Leaves): Cuboid[] {
   const { sizes, codes } = leaves;
   const size = codes[0]?.length ?? 0;
   const all = sizes.map((_, dimension) => dimension);
@@ -67,6 +71,21 @@ export function cuboidsOf(leaves: Leaves): Cuboid[] {
     made[at] = { ...grouped(leaves, dimensionsOf(mask), joined), finer: joins };
   }
   return made;
+}
+
+const known = new WeakMap<readonly Int32Array[], Map<string, unknown>>();
+
+/** Computes what these leaves are once: a question groups them the same way many times. */
+function remembered<Value>({ codes }: Leaves, name: string, compute: () => Value): Value {
+  const own = known.get(codes) ?? new Map<string, unknown>();
+  known.set(codes, own);
+  if (!own.has(name)) own.set(name, compute());
+  return own.get(name) as Value;
+}
+
+/** All leaves grouped by their values of these dimensions. */
+export function groupedBy(leaves: Leaves, dimensions: readonly number[]): Cuboid {
+  return remembered(leaves, dimensions.join(), () => grouped(leaves, dimensions));
 }
 
 /**

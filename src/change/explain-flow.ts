@@ -31,7 +31,6 @@ import {
   CERTAIN,
   CLUMP,
   MAYBE,
-  MOST_TOLD,
   NAMED,
   priceOf,
   PART_TOLERANCE,
@@ -40,14 +39,12 @@ import {
   WIDE,
 } from "./thresholds.js";
 import { amount, percent, signedPercent } from "../base/numbers.js";
-import { elementText, partText, shortText, valueText, type CauseWhere } from "./words.js";
-import { maybeOneUser, placesIn, usersOf, type Users } from "./users.js";
+import { elementText, partText, shortText, UNSURE, valueText, type CauseWhere } from "./words.js";
+import { placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
-const UNSURE =
-  "That is more than chance gives once in ten questions, but too little to name it for certain";
-const ONE_USER = "All of it is of one program, network and release: it may be one user";
+const ONE_USER = "Nearly all of it is of one program, country and network: it may be one user";
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
@@ -60,7 +57,7 @@ export function flowAccount(cells: ChangeCells): Account {
   if (was === 0 || is === 0) return allOrNothing(cells, was, is);
   const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
-  const { causes, maybe, expected, alike, doubt, variance, users } = flowCauses(
+  const { causes, maybe, expected, alike, doubt, variance, users, isOneUser } = flowCauses(
     { ...cells, after },
     cuboids,
   );
@@ -79,10 +76,10 @@ export function flowAccount(cells: ChangeCells): Account {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
     return before! < 1 && after! < PART_TOLERANCE * was && names.join() === cells.names[program];
   };
-  const named = changed.filter((one) => !isNews(one)).slice(0, MOST_TOLD);
+  const named = changed.filter((one) => !isNews(one));
   const rest = { where: {}, leaves: without(after.length, named) };
-  const oneUser = ({ leaves }: Part) =>
-    users.known && maybeOneUser(cells, leaves) ? ONE_USER : undefined;
+  const oneUser = (one: Part) =>
+    users.known && Object.keys(one.where).length > 0 && isOneUser(one) ? ONE_USER : undefined;
   const sure = together(cells, sizes, named).map((one) =>
     sizes.includes(one) ? one : { ...one, doubt: oneUser(one) },
   );
@@ -222,12 +219,8 @@ interface FlowCause {
    * More than its number, where it is known: a release lost (or won) rows; it, or its whole program, did.
    */
   readonly kind?: "loses" | "either";
-  /** The release that did, or its whole program. */
-  readonly newest?: string;
-  /** A newer one with hardly a row. */
-  readonly newer?: string | undefined;
-  /** Of a release that is gone: the new one to which its users may have gone instead. */
-  readonly doubt?: string | undefined;
+  /** What these rows can't tell of it: "whether it was shut out, or …". */
+  readonly open?: string | undefined;
 }
 
 /** Rows, and runs where they are known; what was to be expected of each leaf; and which leaves causes have. */
@@ -269,11 +262,11 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   // What moved in a handful of places may be users who came or went: it shows how they do.
   const wide = found.causes.filter((one) => placesIn(cells, one.leaves, moved) >= WIDE);
   const users = usersOf(cells, marked(before.length, wide), found.ordinary, found.variance);
+  const isOneUser = ({ leaves }: { readonly leaves: readonly number[] }) =>
+    cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < WIDE;
   /** How unlikely a cause is by users alone, by its price. */
   const sureness = (one: Found) => {
-    if (!users.known) return 1;
-    const sure = users.against(one.leaves) / elementPrice(cuboids, one);
-    return maybeOneUser(cells, one.leaves) ? Math.min(NAMED, sure) : sure;
+    return users.known ? users.against(one.leaves) / elementPrice(cuboids, one) : 1;
   };
   const judged = found.causes.map((one) => ({ one, sure: sureness(one) }));
   const certain = judged.flatMap(({ one, sure }) => (sure > NAMED ? one : []));
@@ -299,28 +292,30 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const certainly = CERTAIN ** 2 / 2;
   const alike =
     unlikely > certainly ? "named" : unlikely > MAYBE * certainly ? "may be" : undefined;
-  const only = alike === "named" ? onlyOne(flow, rest) : undefined;
-  const whole =
-    alike === "named" &&
-    causes.length === 0 &&
-    byRelease(flow, only ?? { where: {}, leaves: rest });
-  const found1 =
-    only !== undefined && causes.length > 0
-      ? [...causes, byRelease(flow, only)]
-      : whole && (only ?? whole.kind) !== undefined
-        ? [whole]
-        : undefined;
-  const doubt = alike === undefined || only !== undefined ? undefined : aloneOf(flow, rest);
+  // What all others seem to have done may be one value's, or one release's.
+  const only = alike && onlyOne(flow, rest);
+  const whole: FlowCause = only ?? { where: {}, leaves: rest };
+  const from =
+    only !== undefined || (alike === "named" && causes.length === 0)
+      ? byRelease(flow, whole)
+      : whole;
+  const isAll = from.kind === undefined && only === undefined;
+  const doubt = alike !== undefined && only === undefined ? aloneOf(flow, rest) : undefined;
   // Users heavier than any that was observed come and go, too.
   const unseen = users.known ? UNSEEN : 1;
   const variance = rowVariance.map((own) => unseen * own);
-  const about = { expected, variance, users, doubt };
-  if (found1 !== undefined) return { ...about, causes: found1, maybe: [], alike: undefined };
+  const about = { expected, variance, out, users, doubt, isOneUser };
+  if (!isAll && alike === "named") {
+    return { ...about, causes: [...causes, from], maybe: [], alike: undefined };
+  }
+  const others = isAll ? alike : undefined;
   // What was named for certain changes what was to be expected of others: beside it nothing is guessed.
-  if (causes.length > 0 || alike !== undefined) return { ...about, causes, maybe: [], alike };
-  const guessed =
-    maybe.length > 0 ? maybe.map((one) => byRelease(flow, rowsOf(one))) : goneReleases(flow);
-  return { ...about, causes, maybe: guessed, alike };
+  if (causes.length > 0 || others !== undefined) {
+    return { ...about, causes, maybe: [], alike: others };
+  }
+  const guessed = isAll ? maybe.map((one) => byRelease(flow, rowsOf(one))) : [from];
+  const guesses = guessed.length > 0 ? guessed : goneReleases(flow);
+  return { ...about, causes, maybe: guesses, alike: others };
 }
 
 /** Causes of a value and of the rest of it, as of a release and the rest of its program, that moved alike are one. */
@@ -353,7 +348,7 @@ function goneReleases(flow: Flow): FlowCause[] {
     const gone = goneRelease(counted, all, variance, 0);
     if (gone === undefined || !expectMissing(flow, gone.leaves, all)) return [];
     const where = { ...programOf(cells, all), [name]: gone.version };
-    return { where, leaves: gone.leaves, kind: "loses", doubt: gone.gone } as const;
+    return { where, leaves: gone.leaves, kind: "loses", open: gone.open } as const;
   });
 }
 
@@ -423,19 +418,25 @@ function byRelease(flow: Flow, cause: FlowCause): FlowCause {
   const gone = goneRelease(counted, all, flow.variance);
   if (gone !== undefined && gone.version !== from && expectMissing(flow, gone.leaves, all)) {
     const where = { ...whose, [name]: gone.version, ...place };
-    const { leaves, gone: doubt } = gone;
-    return { where, leaves, rest: cause.rest ?? false, kind: "loses", doubt };
+    return {
+      where,
+      leaves: gone.leaves,
+      rest: cause.rest ?? false,
+      kind: "loses",
+      open: gone.open,
+    };
   }
   if (from !== undefined) return cause;
   const release = guilty(counted, leaves, flow.variance);
   if (release === undefined) return cause;
   if (release.kind !== "loses") {
     const own = { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length };
-    return { ...own, kind: "either", newest: release.version, newer: release.newer };
+    return { ...own, kind: "either", open: release.open };
   }
   if (!expectMissing(flow, release.leaves, leaves)) return cause;
   const where = { ...whose, [name]: release.version, ...place };
-  return { where, leaves: release.leaves, rest: cause.rest ?? false, kind: "loses" };
+  const { leaves: lost, open } = release;
+  return { where, leaves: lost, rest: cause.rest ?? false, kind: "loses", open };
 }
 
 /**
@@ -463,15 +464,10 @@ function expectMissing(
   return true;
 }
 
-/** "12,345 came"; of rows as if their runs had held what was to be expected: "would have come". */
-function cameText(rows: string, isAsIf: boolean): string {
-  return isAsIf ? `${rows} would have come, had its runs held as many as before,` : `${rows} came`;
-}
-
-/** Of a release, what was expected of it and what came; undefined of other causes. */
+/** Of a release, or of a program whose release may have, what was expected of it and what came; undefined of other causes. */
 function releaseTold(
   cells: ChangeCells,
-  { where, kind, newest, newer, doubt }: FlowCause,
+  { where, kind, open }: FlowCause,
   { before: had, after: has, isAsIf = false }: Pick<Part, "before" | "after" | "isAsIf">,
   part: number | null,
 ): Told | undefined {
@@ -480,27 +476,22 @@ function releaseTold(
   if ((release ?? kind) === undefined) return undefined;
   const rounded = (value: number) => amount(Math.round(value), "");
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
-  const lost = percent(Math.abs(after / before - 1));
-  if (newest !== undefined) {
-    return {
-      headline: `${name === "" ? "It" : name} ${after < before ? "lost" : "won"} ${lost} of its ${cells.unit}${inPlace}`,
-      evidence: `${cameText(rounded(after), isAsIf)} where ${rounded(before)} were to be expected${partText(part)}`,
-      details: [
-        newer === undefined
-          ? `These rows can't tell whether its release ${valueText(newest)} or the whole program did.`
-          : `These rows can't tell whether its release ${valueText(newest)} did, or its users went to ${valueText(newer)}, which sends hardly anything.`,
-      ],
-    };
-  }
-  const evidence = `${cameText(`${rounded(after)} ${cells.unit}`, isAsIf)} where ${rounded(before)} were to be expected${by}${partText(part)}`;
+  const moved = `${percent(Math.abs(after / before - 1))} of its ${cells.unit}`;
   const verb =
-    after < 0.05 * before
-      ? "stopped"
-      : after < before
-        ? `lost ${lost} of its ${cells.unit}`
-        : `sends more ${cells.unit}${by}`;
-  const open = doubt !== undefined && [
-    `These rows can't tell whether it was shut out, or its users went to ${valueText(doubt)}, which lost them.`,
-  ];
-  return { headline: `${name} ${verb}${inPlace}`, evidence, details: open || [] };
+    kind === "either"
+      ? `${after < before ? "lost" : "won"} ${moved}`
+      : after < 0.05 * before
+        ? "stopped"
+        : after < before
+          ? `lost ${moved}`
+          : `sends more ${cells.unit}${by}`;
+  const came = isAsIf ? "would have come, had its runs held as many as before," : "came";
+  return {
+    headline: `${name === "" ? "It" : name} ${verb}${inPlace}`,
+    evidence: `${rounded(after)} ${cells.unit} ${came} where ${rounded(before)} were to be expected${by}${partText(part)}`,
+    details:
+      open === undefined || (kind === "loses" && after > before)
+        ? []
+        : [`These rows can't tell ${open}.`],
+  };
 }

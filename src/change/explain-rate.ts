@@ -1,17 +1,16 @@
 import { CONFIDENCES } from "../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
-import { leavesBy, sumOver, without } from "./cuboids.js";
+import { cuboidsOf, leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Account, Part, Told } from "./account.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { usersOf } from "./users.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
 import {
-  ALONE,
+  LEAST_REST,
   CERTAIN,
   CLUMP,
-  MIXED,
+  ALIKE_RATIO,
   NAMED,
-  NEARLY,
   RATE_CLUMP,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -25,6 +24,7 @@ import {
   sentences,
   sentenceText,
   shortText,
+  UNSURE,
   valueText,
   type CauseWhere,
 } from "./words.js";
@@ -57,20 +57,8 @@ export function rateAccount(given: ChangeCells): Account {
   const scale =
     quantile === undefined || whole === 0 ? 1 : (quantile.after - quantile.before) / whole;
   const relative = variance === undefined ? undefined : variationOf(cells, variance);
-  /** @param weigh what rates of before are compared with: as if the mix had been that of after. */
-  const search = (weigh: (column: Float64Array) => Float64Array) =>
-    rateCauses({
-      ...cells.leaves,
-      allBefore: weigh(before),
-      partBefore: weigh(partBefore),
-      allAfter: after,
-      partAfter,
-      ...(relative !== undefined && { variation: relative }),
-      users: userDimensions(cells),
-      usualNoise:
-        cells.source === "rows" ? 1 : RATE_CLUMP[cells.source === "runs" ? "runs" : "measurements"],
-    });
-  const asItWas = search((column) => column);
+  const cuboids = cuboidsOf(cells.leaves);
+  const asItWas = rateSearch(cells, cuboids);
   /** Half the interval of the difference of two rates. */
   const error = ({ n0, n1, r0, r1 }: Rate, where: CauseWhere) => {
     const noise = asItWas.noiseOf(Object.keys(where).map((name) => cells.names.indexOf(name)));
@@ -101,12 +89,13 @@ export function rateAccount(given: ChangeCells): Account {
   const mixed = isTold ? likely : undefined;
   const real =
     Math.abs(whole) > Math.max(CERTAIN * error(all, {}), TOTAL_TOLERANCE * Math.abs(all.r0));
+  const weigh = (column: Float64Array) =>
+    column.map((n, leaf) => n * mixed!.weights[cells.leaves.codes[mixed!.at]![leaf]!]!);
   const { causes } =
     mixed === undefined || mixed.doubt !== undefined
       ? asItWas
-      : search((column) =>
-          column.map((n, leaf) => n * mixed.weights[cells.leaves.codes[mixed.at]![leaf]!]!),
-        );
+      : // As if the mix had been that of after.
+        rateSearch({ ...cells, before: weigh(before), partBefore: weigh(partBefore) }, cuboids);
   const parts = causes.flatMap((each): Part[] => {
     const own = part(namedRows(cells, each, asBefore, partAfter));
     // The mix's own sentence gives the rates of its value.
@@ -117,7 +106,7 @@ export function rateAccount(given: ChangeCells): Account {
     const inner = mostMixed(cells, rate, own.leaves);
     const by = inner.mix / (rate.r1 - rate.r0);
     const told =
-      by > MIXED && mixed === undefined && (share ?? 0) > MIXED && real
+      by > ALIKE_RATIO && mixed === undefined && (share ?? 0) > ALIKE_RATIO && real
         ? {
             headline: rateHeadline(cells, own),
             evidence: `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}`,
@@ -137,13 +126,41 @@ export function rateAccount(given: ChangeCells): Account {
       details: more,
     };
     parts.unshift({ ...own, told, doubt: mixed.doubt });
-  } else if (real && parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < MIXED) {
+  } else if (
+    real &&
+    parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < ALIKE_RATIO
+  ) {
     parts.push(part({ where: {}, leaves: without(before.length, parts) }));
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
+  if (parts.length === 0) {
+    const [maybe] = rateSearch(cells, cuboids, true).causes;
+    if (maybe) parts.push({ ...part(namedRows(cells, maybe, asBefore, partAfter)), doubt: UNSURE });
+  }
   const rest = part({ where: {}, leaves: without(before.length, parts) });
-  const seen = parts.length === 0 ? seenOf(cells, all, asItWas.least) : { remarks: [] };
+  const seen = parts.every(({ doubt }) => doubt !== undefined)
+    ? seenOf(cells, all, asItWas.least)
+    : { remarks: [] };
   return { ...(quantile ?? ends), parts, rest, moves: [], ...seen, notes: [] };
+}
+
+/** The elements whose own rates changed. @param maybe true for those, too, that only may have. */
+export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], maybe = false) {
+  const { before, after, partBefore, partAfter, variance, source } = cells;
+  return rateCauses(
+    {
+      ...cells.leaves,
+      allBefore: before,
+      partBefore,
+      allAfter: after,
+      partAfter,
+      ...(variance !== undefined && { variation: variationOf(cells, variance) }),
+      users: userDimensions(cells),
+      usualNoise: source === "rows" ? 1 : RATE_CLUMP[source === "runs" ? "runs" : "measurements"],
+      maybe,
+    },
+    cuboids,
+  );
 }
 
 /** The dimensions that tell users apart: with their version, and test, only where a cause names it. */
@@ -186,7 +203,7 @@ function mixOf(cells: ChangeCells) {
   const error = CERTAIN * Math.sqrt(spreadOf(cells, all) * (1 / all.n0 + 1 / all.n1));
   if (!(Math.abs(whole) > Math.max(error, PART_TOLERANCE * Math.abs(all.r0)))) return undefined;
   const shift = mostMixed(cells, all);
-  if (!(shift.mix / whole > MIXED)) return undefined;
+  if (!(shift.mix / whole > ALIKE_RATIO)) return undefined;
   if (cells.source === "rows") return { ...shift, doubt: undefined };
   const { runs: _, ...rows } = cells;
   const none = new Float64Array(cells.before.length);
@@ -278,14 +295,15 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
     sumOver(cells.before, leaves) + sumOver(cells.after, leaves);
   // Where a country grows its networks do: the country is named unless one network made it grow.
   const coarser = list.find(({ at, mix, was, is }) => {
-    if (mix / best.mix < NEARLY || (best.is - best.was) / (is - was) > ALONE) return false;
+    if (mix / best.mix < 1 - LEAST_REST || (best.is - best.was) / (is - was) > 1 - LEAST_REST)
+      return false;
     const own = best.groups.map(({ leaves }) =>
       [...leavesBy(cells.leaves.codes[at]!, leaves).values()].reduce(
         (most, some) => Math.max(most, rowsOf(some)),
         0,
       ),
     );
-    return own.reduce((sum, rows) => sum + rows, 0) > NEARLY * rowsOf(some);
+    return own.reduce((sum, rows) => sum + rows, 0) > (1 - LEAST_REST) * rowsOf(some);
   });
   return coarser ?? best;
 }

@@ -1,6 +1,6 @@
 import {
   cuboidsOf,
-  grouped,
+  groupedBy,
   sumOver,
   sumsBy,
   sumsIn,
@@ -10,15 +10,14 @@ import {
 import { greedy, type Found, type Score } from "./search.js";
 import {
   ALIKE,
-  ALL,
-  BREADTH,
-  LEAST_LEFT,
-  LEAST_PART,
+  ALIKE_RATIO,
+  TOTAL_TOLERANCE,
+  LEAST_REST,
   LEAST_RATE,
-  PRIOR_GROUPS,
-  PRIOR_ROWS,
+  ONCE_IN_TEN,
+  PRIOR,
   PART_TOLERANCE,
-  WHOLE_MOVED,
+  CERTAIN,
   priceOf,
 } from "./thresholds.js";
 
@@ -39,6 +38,8 @@ export interface RateLeaves extends Leaves {
   readonly users?: readonly (readonly number[])[];
   /** How many times the variance of rows drawn alone is usual; 1: they don't come in runs. */
   readonly usualNoise: number;
+  /** True to find also what only may have changed: what chance gives once in ten such questions. */
+  readonly maybe?: boolean;
 }
 
 /** Sums over rows: all and part before, all and part after, what was usual of the latter, and the parts' variances where they are given. */
@@ -99,7 +100,7 @@ export function rateCauses(
   if (first !== undefined && spreads.length === 0) {
     const error = standardErrors(whole, noiseOf([]), given.variation);
     const scaled =
-      Math.abs(error) < WHOLE_MOVED ? undefined : alike(given, cuboids, first, columns, out);
+      Math.abs(error) < CERTAIN / 2 ? undefined : alike(given, cuboids, first, columns, out);
     if (scaled !== undefined) {
       return { ...rateCauses({ ...given, partBefore: scaled }, cuboids), causes: [] };
     }
@@ -161,7 +162,7 @@ function rateScore(
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
 ): Score {
-  const { usual = PART_TOLERANCE, variation, usualNoise } = given;
+  const { usual = PART_TOLERANCE, variation, usualNoise, maybe = false } = given;
   const users = usersOf(given);
   const moves = users.map((dimensions) => userMoves(given, columns, dimensions));
   const levels = cuboids.map(
@@ -175,33 +176,34 @@ function rateScore(
   const [n0, s0, rows, parts] = whole;
   const excess = parts - (rows * s0) / n0;
   const moved =
-    columns.length === 5 && Math.abs(standardErrors(whole, usualNoise, variation)) >= WHOLE_MOVED;
+    columns.length === 5 && Math.abs(standardErrors(whole, usualNoise, variation)) >= CERTAIN / 2;
   // Where rows come in runs little of the whole is no cause: one user who comes or goes moves as much.
   const inRuns = usualNoise > 1;
-  const least = inRuns ? LEAST_RATE * parts : 0;
+  const least = inRuns && !maybe ? LEAST_RATE * parts : 0;
   let [unexplained, first] = [excess, true];
   return {
     columns: all,
     best(at, sums, above) {
-      if (moved && Math.abs(unexplained) <= LEAST_LEFT * Math.abs(excess)) return undefined;
+      if (moved && Math.abs(unexplained) <= TOTAL_TOLERANCE * Math.abs(excess)) return undefined;
       const { groups } = cuboids[at]!;
-      const price = priceOf(cuboids.length, groups);
+      const price = priceOf(cuboids.length, groups, maybe ? ONCE_IN_TEN : undefined);
       const total = movesAt(levels[at]!, (column) => left[column]!);
       let [best, score] = [-1, above];
       for (let group = 0; group < groups; group += 1) {
         const n1 = sums[2]![group]!;
         // What is left of a group whose leaves are out is rounding.
-        if (n1 < 1e-3 || n1 > ALL * left[2]!) continue;
+        if (n1 < 1e-3 || n1 > (1 - PART_TOLERANCE) * left[2]!) continue;
         const own = columns.map((_, column) => sums[column]![group]!) as Sums<number>;
         const expected = expectedOf(own);
         const beyond = own[3] - expected;
         if (Math.abs(beyond) < Math.max(usual * expected, least)) continue;
         const part = beyond / excess;
-        if (moved && !first && part < LEAST_PART) continue;
+        if (moved && !first && part < LEAST_REST) continue;
         const alone = standardErrors(own, 1, variation) ** 2;
         // All are compared by one noise: that of a test alone is less, and it would be named in place of all.
         const likelier = alone / (2 * usualNoise) - price;
-        const worth = moved && !inRuns ? part - (BREADTH * n1) / rows + (first ? 0 : 1) : likelier;
+        const worth =
+          moved && !inRuns ? part - (ALIKE_RATIO * n1) / rows + (first ? 0 : 1) : likelier;
         if (!(worth > score)) continue;
         const inside = movesAt(levels[at]!, (column) => sums[column]![group]!);
         const square = alone / noiseIn(given, total, inside);
@@ -223,7 +225,7 @@ function rateScore(
 
 /** The part of the rows of after, had the rate stayed as it was. */
 function expectedOf([n0, s0, n1, , usual]: Sums<number>): number {
-  return (n1 * s0 + PRIOR_ROWS * usual) / (n0 + PRIOR_ROWS);
+  return (n1 * s0 + PRIOR * usual) / (n0 + PRIOR);
 }
 
 /** How many columns the moves of users have. */
@@ -240,7 +242,7 @@ function userMoves(
   dimensions: readonly number[],
   out?: Uint8Array,
 ): Float64Array[] {
-  const { parts, groups, example } = grouped(given, dimensions);
+  const { parts, groups, example } = groupedBy(given, dimensions);
   const sums = columns.map((column) => sumsIn(parts, column!, groups, out));
   const moves = Array.from({ length: MOVES }, () => new Float64Array(parts.length));
   for (let group = 0; group < groups; group += 1) {
@@ -279,7 +281,7 @@ function noiseIn(
   if (drawnAlone || !(size! > 1e-6 && alone! > 0)) return usualNoise;
   const many = weight! ** 2 / size!;
   const scatter = (about(inside) + about(rest)) / alone!;
-  return Math.max(1, (many * scatter + PRIOR_GROUPS * usualNoise) / (many + PRIOR_GROUPS));
+  return Math.max(1, (many * scatter + PRIOR * usualNoise) / (many + PRIOR));
 }
 
 /**
@@ -288,8 +290,8 @@ function noiseIn(
  */
 function standardErrors(sums: Sums<number>, noise: number, variation?: number): number {
   const [all0, part0, n1, s1, usual, v0, v1] = sums;
-  const n0 = all0 + PRIOR_ROWS;
-  const s0 = part0 + (PRIOR_ROWS * usual) / n1;
+  const n0 = all0 + PRIOR;
+  const s0 = part0 + (PRIOR * usual) / n1;
   const moved = s1 / n1 - s0 / n0;
   if (variation !== undefined) {
     if (!(s0 + s1 > 0)) return 0;
@@ -302,7 +304,7 @@ function standardErrors(sums: Sums<number>, noise: number, variation?: number): 
   if (v0 !== undefined || s0 > n0 || s1 > n1) {
     const pooled = (s0 + s1) / (n0 + n1);
     const [own0, own1] =
-      v0 === undefined ? [pooled * n0, pooled * n1] : [v0 + (v1! * PRIOR_ROWS) / n1, v1!];
+      v0 === undefined ? [pooled * n0, pooled * n1] : [v0 + (v1! * PRIOR) / n1, v1!];
     const variance = (own1 / n1 ** 2 + own0 / n0 ** 2) * noise;
     return variance > 0 ? moved / Math.sqrt(variance) : 0;
   }

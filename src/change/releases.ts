@@ -1,20 +1,16 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
 import {
   ALIKE_RATIO,
   FLOOD,
-  GONE,
-  LEAST_EXCHANGED,
-  LEAST_MOVED,
+  PART_TOLERANCE,
   LEAST_RUNS,
   LEAST_SHARE,
   LIKELIER,
   NEW,
-  UNLIKELY,
-  PART_TOLERANCE,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
 import { elementText, valueText, type CauseWhere } from "./words.js";
@@ -41,9 +37,10 @@ export function releaseName(cells: Pick<ChangeCells, "names">, where: CauseWhere
 function arranged({ leaves, names }: ChangeCells) {
   const { version, program } = releaseDimensions({ names });
   const others = names.flatMap((_, at) => (at === version ? [] : [at]));
-  const { parts: strata, example: first } = grouped(leaves, others);
+  const { parts: strata, example: first } = groupedBy(leaves, others);
   const programs = leaves.codes[program] ?? new Int32Array(strata.length);
-  return { codes: leaves.codes[version]!, strata, first, programs };
+  const releases = groupedBy(leaves, program < 0 ? [version] : [program, version]);
+  return { codes: leaves.codes[version]!, strata, first, programs, releases };
 }
 
 interface Sums {
@@ -54,21 +51,19 @@ interface Sums {
 /** Rows of each program and each of its releases. @param out leaves that don't count. */
 function byRelease(
   { before, after }: Pick<ChangeCells, "before" | "after">,
-  { codes, programs }: { readonly codes: Int32Array; readonly programs: Int32Array },
-  out?: ArrayLike<number>,
+  { codes, programs, releases }: ReturnType<typeof arranged>,
+  out?: Uint8Array,
 ) {
   const all = new Map<number, Sums & { readonly releases: Map<number, Sums> }>();
-  codes.forEach((code, leaf) => {
-    const none = { was: 0, is: 0, releases: new Map<number, Sums>() };
-    const program = all.get(programs[leaf]!) ?? none;
+  const { parts, groups, example } = releases;
+  const [had, has] = [before, after].map((n) => sumsIn(parts, n, groups, out));
+  example.forEach((leaf, at) => {
+    const program = all.get(programs[leaf]!) ?? { was: 0, is: 0, releases: new Map() };
+    const own = { was: had![at]!, is: has![at]! };
+    program.releases.set(codes[leaf]!, own);
+    program.was += own.was;
+    program.is += own.is;
     all.set(programs[leaf]!, program);
-    if (out?.[leaf] === 1) return;
-    const release: Sums = program.releases.get(code) ?? { was: 0, is: 0 };
-    program.releases.set(code, release);
-    for (const sums of [program, release]) {
-      sums.was += before[leaf]!;
-      sums.is += after[leaf]!;
-    }
   });
   return all;
 }
@@ -78,13 +73,23 @@ function byRelease(
  * and test of its program: what should have come there and didn't has no row.
  */
 export function withMissing(cells: ChangeCells): ChangeCells {
+  const known = extended.get(cells) ?? extend(cells);
+  extended.set(cells, known);
+  return known;
+}
+
+/** Two questions of the same cells share what is learned of their leaves. */
+const extended = new WeakMap<ChangeCells, ChangeCells>();
+
+function extend(cells: ChangeCells): ChangeCells {
   const { version } = releaseDimensions(cells);
   if (version < 0 || cells.names.length === 1) return cells;
-  const { codes, strata, first, programs } = arranged(cells);
+  const places = arranged(cells);
+  const { codes, strata, first, programs } = places;
   const { sizes } = cells.leaves;
   const place = (stratum: number, code: number) => stratum * sizes[version]! + code;
   const known = new Set(strata.map((stratum, leaf) => place(stratum, codes[leaf]!)));
-  const totals = byRelease(cells, { codes, programs });
+  const totals = byRelease(cells, places);
   const added: { readonly like: number; readonly code: number }[] = [];
   first.forEach((like, stratum) => {
     const { was: all, is: now, releases } = totals.get(programs[like]!)!;
@@ -131,7 +136,8 @@ export function upgrade(
   out?: Uint8Array,
 ): (column: Float64Array) => Float64Array {
   if (releaseDimensions(cells).version < 0 || cells.names.length === 1) return (column) => column;
-  const { codes, strata, first, programs } = arranged(cells);
+  const places = arranged(cells);
+  const { codes, strata, first, programs } = places;
   // Where one release is a cause the others show nothing either: their parts of the rest are greater.
   const doubted = new Uint8Array(first.length);
   out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
@@ -140,11 +146,11 @@ export function upgrade(
   has!.forEach((now, at) => {
     if (now > FLOOD * (had![at]! * cells.ratio + LEAST_RUNS)) doubted[at] = 1;
   });
-  const all = byRelease(counted, { codes, programs });
+  const all = byRelease(counted, places);
   const totals = byRelease(
     counted,
-    { codes, programs },
-    strata.map((stratum) => doubted[stratum]!),
+    places,
+    Uint8Array.from(strata, (stratum) => doubted[stratum]!),
   );
   for (const [program, { was, is }] of totals) {
     // Where the whole program is a cause, nothing else shows where its users went.
@@ -232,10 +238,8 @@ export interface GuiltyRelease {
   readonly leaves: readonly number[];
   /** Of `either` the release lost (or won) rows, or its whole program. */
   readonly kind: "loses" | "either";
-  /** A newer one with hardly a row, to which its users may have gone. */
-  readonly newer?: string;
-  /** Of one that is gone: the new one to which its users may have gone. */
-  readonly gone?: string | undefined;
+  /** What these rows can't tell of it. */
+  readonly open?: string | undefined;
 }
 
 /** Rows before (as of a range as long as after) and after, and by how much one adds to the variance of their change. */
@@ -265,7 +269,7 @@ function releasesOf(
 ): ReleaseRows[] {
   const { version } = releaseDimensions(cells);
   const all = sumOver(cells.before, leaves) * cells.ratio;
-  const isNew = ({ was, is }: Sums) => Number(is > NEW * was && was < LEAST_MOVED * all);
+  const isNew = ({ was, is }: Sums) => Number(is > NEW * was && was < PART_TOLERANCE * all);
   return [...leavesBy(cells.leaves.codes[version]!, leaves)]
     .map(([code, own]) => {
       return {
@@ -312,15 +316,23 @@ export function guilty(
       variance,
     );
   if (steady && stayed(steady, all) > LIKELIER) {
+    const own = { version: newest.text, leaves: newest.leaves, kind: "loses" } as const;
+    if (all.is > all.was) return own;
     // Users may have gone to a newer one that hardly sends anything.
     const silent = some.slice(0, some.indexOf(newest)).find(({ was, is }) => is > NEW * was);
-    return silent === undefined || all.is > all.was
-      ? { version: newest.text, leaves: newest.leaves, kind: "loses" }
-      : { version: newest.text, newer: silent.text, leaves, kind: "either" };
+    if (silent !== undefined) {
+      const open = `whether its release ${newest.text} did, or its users went to ${silent.text}, which sends hardly anything`;
+      return { version: newest.text, leaves, kind: "either", open };
+    }
+    // Nobody knows whether users of a release that is gone would have come to it.
+    const [gone] = goneOf(some, all);
+    const text = `whether it lost them, or ${gone?.text} was shut out, whose users were to come to it`;
+    return { ...own, open: gone && text };
   }
   // Where nobody upgraded it is the program.
   if (all.is > all.was || Math.abs(left(newest) / level - 1) < TOTAL_TOLERANCE) return undefined;
-  return { version: newest.text, leaves, kind: "either" };
+  const open = `whether its release ${newest.text} or the whole program did`;
+  return { version: newest.text, leaves, kind: "either", open };
 }
 
 /**
@@ -334,27 +346,39 @@ export function goneRelease(
   least = TOTAL_TOLERANCE,
 ): GuiltyRelease | undefined {
   const all = keptOf(cells, leaves, variance);
-  const gone = releasesOf(cells, leaves, variance).filter(({ text, was, is }) => {
-    const isLarge = was > LEAST_MOVED * all.was && was > LEAST_RUNS * all.noise;
-    return text !== "" && isLarge && is <= GONE * was;
-  });
+  const releases = releasesOf(cells, leaves, variance).filter(({ text }) => text !== "");
+  const gone = goneOf(releases, all);
   const [own] = gone;
   const lost = all.was - all.is;
   if (own === undefined || gone.length > 1 || !(lost > least * all.was)) return undefined;
   // Of a program that is gone altogether none of its releases is.
-  if (own.was < lost || all.is <= GONE * all.was) return undefined;
-  const fresh = releasesOf(cells, leaves, variance).find(({ was, is }) => is > NEW * was);
-  return { version: own.text, leaves: own.leaves, kind: "loses", gone: fresh?.text };
+  if (own.was < lost || all.is <= PART_TOLERANCE * all.was) return undefined;
+  const [newest] = releases;
+  const open = `whether it was shut out, or its users went to ${newest?.text}, which lost them`;
+  return {
+    version: own.text,
+    leaves: own.leaves,
+    kind: "loses",
+    open: newest === own ? undefined : open,
+  };
 }
 
-/** Logarithm of how much likelier rows kept all than what the program did; at least 0, as users may have left. */
+/** Those that had a fair part of all rows and have hardly one left. */
+function goneOf(releases: readonly ReleaseRows[], all: Kept): readonly ReleaseRows[] {
+  return releases.filter(({ was, is }) => {
+    return (
+      was > PART_TOLERANCE * all.was && was > LEAST_RUNS * all.noise && is <= PART_TOLERANCE * was
+    );
+  });
+}
+
+/** Logarithm of how much likelier rows kept all than what the program did. */
 function stayed({ was, is, noise }: Kept, program: Sums): number {
-  const level = program.is / program.was;
-  const density = (left: number) => {
+  const likelihood = (left: number) => {
     const variance = (noise * (left + left ** 2)) / was + (PART_TOLERANCE / 2) ** 2;
-    return UNLIKELY + Math.exp(-((is / was - left) ** 2) / (2 * variance)) / Math.sqrt(variance);
+    return -((is / was - left) ** 2) / (2 * variance) - Math.log(variance) / 2;
   };
-  return Math.max(0, Math.log(density(1) / density(level)));
+  return likelihood(1) - likelihood(program.is / program.was);
 }
 
 /** The rows of the program of a release, in a country, network or test where these leaves are of one. */
@@ -387,7 +411,7 @@ export function moves(cells: ChangeCells): Move[] {
   const { version, program } = releaseDimensions(cells);
   if (version < 0) return [];
   return [...byRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
-    const least = (LEAST_MOVED * (was * cells.ratio + is)) / 2;
+    const least = (PART_TOLERANCE * (was * cells.ratio + is)) / 2;
     const moved = [...releases]
       .map(([code, own]) => {
         return { text: cells.values[version]![code]!, change: own.is - own.was * cells.ratio };
@@ -395,7 +419,7 @@ export function moves(cells: ChangeCells): Move[] {
       .filter(({ change }) => Math.abs(change) > least);
     const lost = moved.reduce((sum, { change }) => sum + Math.max(0, -change), 0);
     const won = moved.reduce((sum, { change }) => sum + Math.max(0, change), 0);
-    if (Math.min(lost, won) <= LEAST_EXCHANGED * Math.max(lost, won)) return [];
+    if (Math.min(lost, won) <= ALIKE_RATIO * Math.max(lost, won)) return [];
     const order = (a: string | null, b: string | null) => compareVersions(a ?? "", b ?? "");
     const [left, most] = [-1, 1].map((sign) =>
       moved.reduce((a, b) => (sign * b.change > sign * a.change ? b : a)),

@@ -9,10 +9,10 @@ import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } fr
 import {
   ALIKE_RATIO,
   CERTAIN,
-  FEW_RUNS,
   FLOOD,
   LEAST_RUNS,
   LEAST_SHARE,
+  PRIOR,
   RUN_SCATTER,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -97,6 +97,8 @@ export function runSizes(
     return { own, size, come, error: Math.sqrt(variance) };
   };
   const sizes: Part[] = [];
+  /** Rows that changed, of too few runs to say by how much. */
+  const few: NamedRows[] = [];
   /** Adds rows to the causes: `after` is then as if their runs had held what was to be expected. */
   const add = (
     where: CauseWhere,
@@ -118,7 +120,7 @@ export function runSizes(
     const told = { ...text, evidence, details: [] };
     // The scatter of few runs is hardly known.
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
-    const isSure = (change / error) ** 2 / 2 >= price * (1 + FEW_RUNS / fewest);
+    const isSure = (change / error) ** 2 / 2 >= price * (1 + (2 * LEAST_RUNS) / fewest);
     const doubt = isSure ? undefined : "These are too few runs to name it for certain";
     sizes.push({ where, leaves, before, after: now, change, half, told, doubt });
   };
@@ -126,7 +128,10 @@ export function runSizes(
     const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
     const { where, leaves } = rows;
     const found = sizeOf(leaves);
-    if (found === undefined) continue;
+    if (found === undefined) {
+      few.push(rows);
+      continue;
+    }
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
     if (moreIn(others) / moreIn(leaves) >= ALIKE_RATIO) continue;
@@ -135,7 +140,7 @@ export function runSizes(
       : runsText(found.size, `${shortText(where)} holds ${moreOrFewer(found.size)} a run`);
     add(where, leaves, found, text, elementPrice(cuboids, each));
   }
-  const rest = without(held.length, sizes);
+  const rest = without(held.length, [...sizes, ...few]);
   const whole = sizeOf(rest);
   if (whole !== undefined) {
     const { holds, held } = whole.size;
@@ -169,7 +174,7 @@ function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: R
       return sumOver(rows, known) / sumOver(of, known);
     };
     const own = perRun(before, runs.before) || perRun(after, runs.after) || 0;
-    let [sum, many] = [RUN_SCATTER.of * RUN_SCATTER.leaves, RUN_SCATTER.leaves];
+    let [sum, many] = [RUN_SCATTER.of * PRIOR, PRIOR];
     for (const leaf of some) {
       const n = runs.before[leaf]!;
       if (!(n > 0 && own > 0)) continue;

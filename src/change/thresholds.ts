@@ -4,28 +4,24 @@ export const PART_TOLERANCE = 0.05;
 export const TOTAL_TOLERANCE = 0.1;
 /** Standard errors beyond which the total has changed; strict, because people ask often. */
 export const CERTAIN = 4;
-/** A search gives up after so many causes; a sentence names three, a table these. */
-export const MOST_CAUSES = 80;
-export const MOST_TOLD = 20;
+/** A search gives up after so many causes; a sentence names three of them. */
+export const MOST_CAUSES = 20;
 /** Fewer runs don't show how many measurements one holds. */
 export const LEAST_RUNS = 20;
-/** Of so many runs the scatter is known half as well as of all: a change must be twice as unlikely. */
-export const FEW_RUNS = 60;
 /** Part of the rows that must be left to see what the rest did. */
 export const LEAST_REST = 0.2;
 
-/** The median of a chi-squared. */
-export const CHI_SQUARED = 0.4549;
-
 /** Logarithm of the odds against an element before it is looked at: 1 in 150 that anything of its kind changed. */
 const CAUTION = 5;
+/** The same of what only may have changed. */
+export const ONCE_IN_TEN = Math.log(10);
 
 /**
  * What the logarithm of an element's likelihood ratio must exceed: the extended BIC of J. Chen and
  * Z. Chen, Biometrika 95 (3), 2008, with the number of combinations of dimensions and of elements of each.
  */
-export function priceOf(combinations: number, groups: number): number {
-  return CAUTION + Math.log(combinations + 1) + Math.log(groups);
+export function priceOf(combinations: number, groups: number, caution = CAUTION): number {
+  return caution + Math.log(combinations + 1) + Math.log(groups);
 }
 
 /** Two groups changed alike where the lesser did by this part of what the greater did. */
@@ -37,10 +33,8 @@ export const FLOOD = 4;
  * How the measurements of one run scatter, as a squared coefficient of variation, before any are seen:
  * it counts as so many leaves; and the least.
  */
-export const RUN_SCATTER = { of: 0.5, leaves: 4, least: 0.2 };
+export const RUN_SCATTER = { of: 0.5, least: 0.2 };
 
-/** Prior dispersion of runs (× Poisson), worth this many rows. */
-export const SCATTER = { of: 3, rows: 50 };
 /** Assumed rows of the heaviest user (a probe that runs some tests a day); factor for heavier users not observed. */
 export const HEAVIEST = 10;
 export const UNSEEN = 2;
@@ -51,18 +45,10 @@ export const LEAST_PLACES = 12;
 
 /** Releases below this part of their program's rows aren't expected where there are none. */
 export const LEAST_SHARE = 0.01;
-/** What users leave and go to is at least this part of their program. */
-export const LEAST_MOVED = 0.05;
 /** A release whose rows grew by this factor is new, whatever its number. */
 export const NEW = 2;
-/** A release that has no more than this part of its rows left is gone. */
-export const GONE = 0.03;
-/** Log-likelihood margin for naming a release over its program; doubled the other way. */
+/** Log-likelihood margin for naming a release over its program. */
 export const LIKELIER = 1.5;
-/** Of what some releases lost, others must have won this part (or the reverse) for a move. */
-export const LEAST_EXCHANGED = 0.3;
-/** Density of a release that went its own way. */
-export const UNLIKELY = 1e-3;
 
 // Counts.
 
@@ -73,40 +59,25 @@ export const SUREST = [0, 1, MOST_CAUSES];
  * start several. Worth this many groups.
  */
 export const CLUMP = { rows: 30, runs: 3 };
-export const PRIOR_GROUPS = 4;
 
 // Shares and means.
 
 /** So many times the variance of rows drawn alone is usual of a rate: rows of a user are alike only in part. */
 export const RATE_CLUMP = { measurements: 4, runs: 2 };
-/** What each row of an element weighs against what it explains: half. */
-export const BREADTH = 0.5;
-/** Rows of the expected rate that an element's own rate of before is mixed with. */
-export const PRIOR_ROWS = 5;
-/** The least part of the change that a cause after the first explains. */
-export const LEAST_PART = 0.2;
-/** The least part of the change that must be left for a cause after the first. */
-export const LEAST_LEFT = 0.1;
+/** How many rows, or groups, what is usual counts as before any are seen. */
+export const PRIOR = 4;
 /** A cause moves the whole's rate by at least this part: one user who comes or goes moves less. */
 export const LEAST_RATE = 0.02;
-/** Standard errors from which the whole moved; below, its parts may cancel. */
-export const WHOLE_MOVED = 2;
 /** All rows changed alike if the causes leave this many times the squared error. */
 export const ALIKE = 4;
-/** An element with more of the rows is all of them. */
-export const ALL = 0.98;
 
 // Mixes.
 
-/** A mix that makes up more of the change is its cause. */
-export const MIXED = 0.5;
 /** A coarser dimension is named if it holds, and its mix explains, this part of what the finer one does. */
 export const NEARLY = 0.8;
-/** The finer value is named if it makes up more of the coarser value's growth. */
-export const ALONE = 0.9;
 
 /** Parts of the price from which a cause is named, and from which it may be one: of 100 quiet weeks two name one, and five may. */
 export const NAMED = 0.7;
 export const MAYBE = 0.3;
-/** A change from so many places, as if each had an equal part, isn't one user's. */
-export const WIDE = 3;
+/** A change from fewer places, as if each had an equal part, may be one user's. */
+export const WIDE = 2;

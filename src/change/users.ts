@@ -1,10 +1,10 @@
 import type { ChangeCells } from "./cells.js";
-import { grouped, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import { releaseDimensions, upgrade } from "./releases.js";
 import {
   HEAVIEST,
   LEAST_PLACES,
-  SCATTER,
+  CLUMP,
   UNSEEN,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
@@ -29,28 +29,13 @@ export interface Users {
 export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
   const { version } = releaseDimensions(cells);
   const test = cells.names.indexOf("test_name");
-  const { parts } = grouped(
+  const { parts } = groupedBy(
     cells.leaves,
     cells.names.flatMap((_, at) => (at === version || at === test ? [] : [at])),
   );
   const sums = [...leavesBy(parts, leaves).values()].map((own) => sumOver(moved, own));
   const all = sums.reduce((sum, by) => sum + by, 0);
   return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
-}
-
-/** True if these rows may all be of one user: of one program, country and network, and one release. */
-export function maybeOneUser(cells: ChangeCells, leaves: readonly number[]): boolean {
-  const { version } = releaseDimensions(cells);
-  const some = leaves.filter((leaf) => cells.before[leaf]! + cells.after[leaf]! > 0);
-  return (
-    cells.names.includes("probe_asn") &&
-    cells.names.every((name, at) => {
-      const codes = new Set(some.map((leaf) => cells.leaves.codes[at]![leaf]!));
-      // A release that isn't known is no other.
-      const known = [...codes].filter((code) => at !== version || cells.values[at]![code]);
-      return name === "test_name" || known.length <= 1;
-    })
-  );
 }
 
 /** The size of the place in which half of all rows are that large. */
@@ -92,11 +77,10 @@ export function usersOf(
   const counted = { ...cells, ...cells.runs };
   const had = upgrade(cells, counted, out)(counted.before).map((n) => n * cells.ratio);
   const size = had.map((n, leaf) => n + counted.after[leaf]!);
-  const changed = (factor: number) => had.map((n, leaf) => counted.after[leaf]! - n * factor);
-  const moved = changed(ordinary);
+  const moved = had.map((n, leaf) => counted.after[leaf]! - n * ordinary);
   const test = cells.names.indexOf("test_name");
   const placesBut = (left: readonly number[]) => {
-    const { parts, groups } = grouped(
+    const { parts, groups } = groupedBy(
       cells.leaves,
       cells.names.flatMap((_, at) => (left.includes(at) ? [] : [at])),
     );
@@ -114,11 +98,11 @@ export function usersOf(
     const beside = (own: ReadonlySet<number>) => {
       let [mine, rows] = [0, 0];
       for (const at of own) [mine, rows] = [mine + squares[at]!, rows + n[at]!];
-      const sum = allSquares - mine + SCATTER.of * SCATTER.rows;
+      const sum = allSquares - mine + CLUMP.runs * CLUMP.rows;
       const first = heavy.find((at) => !own.has(at));
       const most = first === undefined ? 0 : squares[first]! / n[first]!;
       return {
-        scatter: Math.max(1, sum / (all - rows + SCATTER.rows)),
+        scatter: Math.max(1, sum / (all - rows + CLUMP.rows)),
         heaviest: UNSEEN * Math.max(HEAVIEST, most),
       };
     };
@@ -136,14 +120,15 @@ export function usersOf(
     known,
     variance: varianceOf,
     against(leaves, factor = ordinary) {
-      const by = factor === ordinary ? moved : changed(factor);
-      const change = sumOver(by, leaves);
+      const movedBy = (some: readonly number[]) =>
+        sumOver(counted.after, some) - factor * sumOver(had, some);
+      const change = movedBy(leaves);
       const { parts, beside } = named(leaves, version) ? going : users;
       const own = leavesBy(parts, leaves);
       const { scatter, heaviest } = beside(new Set(own.keys()));
       const places = [...own.values()];
       const most = known
-        ? places.reduce((a, own) => Math.max(a, Math.sign(change) * sumOver(by, own)), 0)
+        ? places.reduce((a, own) => Math.max(a, Math.sign(change) * movedBy(own)), 0)
         : 0;
       const n = sumOver(size, leaves);
       const usual = factor === 1 || named(leaves, version) ? TOTAL_TOLERANCE : PART_TOLERANCE;

@@ -9,6 +9,10 @@ export type CauseValue = string | null | readonly (string | null)[];
 /** The values that a cause's rows share, by dimension. */
 export type CauseWhere = Readonly<Record<string, CauseValue>>;
 
+/** Why a cause only may be one. */
+export const UNSURE =
+  "That is more than chance gives once in ten questions, but too little to name it for certain";
+
 /** "fell by 12,345 (23 %), from 53,000 to 41,000". */
 export function changeText(before: number | null, after: number | null, unit: string): string {
   if (before === null || after === null) {

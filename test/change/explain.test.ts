@@ -275,6 +275,26 @@ describe("a share", () => {
     expect(quiet).toBeGreaterThanOrEqual(19);
   });
 
+  test("only may be what users give once in ten questions, and what they hide is found more often", () => {
+    /** Of 20 services whose users all fail or don't: how many explain tells something of, and of cc1. */
+    const told = (rate: number) => {
+      const causes = Array.from({ length: 20 }, (_, seed) => {
+        const draw = seeded(seed + 400);
+        const failed = (rate: number) =>
+          Array.from({ length: 3 }).filter(() => draw.uniform() < rate).length * 40;
+        const rows = service(seed, NAMES.slice(0, 2), SIZES.slice(0, 2)).map((row): Row => {
+          const partAfter = failed(row.values[0] === "cc1" ? rate : 0.08);
+          return { ...row, before: 120, after: 120, partBefore: failed(0.08), partAfter };
+        });
+        return explainCells(cellsOf(NAMES.slice(0, 2), rows, "rate")).causes[0];
+      });
+      const right = causes.filter((cause) => cause?.where["cc"] === "cc1");
+      return { all: causes.filter(Boolean).length, right: right.length };
+    };
+    expect(told(0.08).all).toBeLessThanOrEqual(4);
+    expect(told(0.5).right).toBeGreaterThanOrEqual(16);
+  });
+
   test("of a release that is new says what its users had before, and that none of it was there", () => {
     const names = ["software_name", "software_version", "probe_cc"];
     const rows = Array.from({ length: 12 }, (_, at) => at).flatMap((at): Row[] => [

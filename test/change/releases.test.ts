@@ -115,6 +115,20 @@ describe("releases", () => {
     );
   });
 
+  test("says that it can't tell a release that lost rows from one that is gone, whose users never came to it", () => {
+    const rows = besideOthers(15, [
+      ["app", "3.8.0", 3_000, 3_000],
+      ["app", "3.9.0", 9_000, 5_000],
+      ["app", "3.9.1", 3_000, 0],
+      ["app", "3.10.0", 0, 3_400],
+    ]);
+    const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
+    expect(causes[0]?.where).toEqual({ software_name: "app", software_version: "3.10.0" });
+    expect(sentence).toContain(
+      "These rows can't tell whether it lost them, or 3.9.1 was shut out, whose users were to come to it.",
+    );
+  });
+
   test("a release that loses rows in one country is found, though neither shows it", () => {
     let [first, exact] = [0, 0];
     for (let seed = 0; seed < 20; seed += 1) {
@@ -284,7 +298,7 @@ describe("what comes and goes with a few users", () => {
     return users.reduce((a, b) => (b[1].length > a[1].length ? b : a))[0];
   };
 
-  test("may be one user where all of it is of one program, network and release", () => {
+  test("may be one user where nearly all of it is of one program, country and network", () => {
     const { found, causes, sentence } = asked(22, 20_000, ({ day, user }, all) => {
       return day < 0 || user !== heaviest(all);
     });
