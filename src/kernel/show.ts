@@ -148,13 +148,8 @@ function joinStockTslab(): void {
   // The cell that imports probelab writes to the object itself: what that lacks is set by its prototype.
   const isLast = (name: string | symbol): boolean => /^tsLastExpr\d*$/.test(String(name));
   for (const name of Object.keys(variables).filter(isLast)) Reflect.deleteProperty(variables, name);
-  const set = (_: object, name: string | symbol, value: unknown, receiver: object): boolean => {
-    // A cell begins by making it undefined.
-    if (isLast(name) && value === undefined) return true;
-    if (!isLast(name) || !isRich(value)) {
-      const open = { writable: true, enumerable: true, configurable: true };
-      return Reflect.defineProperty(receiver, name, { value, ...open });
-    }
+  const isShown = (name: string | symbol, value: unknown): boolean => {
+    if (!isLast(name) || !isRich(value)) return false;
     // Taken now: when the picture is ready, the next cell may have begun.
     const write = stockWriter();
     mimeBundles(value).then(
@@ -163,8 +158,19 @@ function joinStockTslab(): void {
     );
     return true;
   };
-  Object.setPrototypeOf(variables, new Proxy(Object.prototype, { set }));
+  const first = new Proxy(Object.prototype, {
+    set(_, name, value: unknown, receiver: object) {
+      // A cell begins by making it undefined.
+      if ((isLast(name) && value === undefined) || isShown(name, value)) return true;
+      const open = { writable: true, enumerable: true, configurable: true };
+      return Reflect.defineProperty(receiver, name, { value, ...open });
+    },
+  });
+  Object.setPrototypeOf(variables, first);
   stock.exports = new Proxy(variables, {
+    set(target, name, value: unknown) {
+      return isShown(name, value) || Reflect.set(target, name, value);
+    },
     // The first thing that each cell does is to define `__esModule`.
     defineProperty(target, name, descriptor) {
       if (name === "__esModule") Object.keys(variables).forEach(makeGlobal);

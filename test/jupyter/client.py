@@ -8,6 +8,10 @@ import time
 import zmq
 from jupyter_client import BlockingKernelClient, KernelManager
 
+# A kernel inherits the standard output: what it prints there itself must not cut an answer in two.
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+
 manager = None
 clients = []
 kept = {}
@@ -219,4 +223,4 @@ for line in sys.stdin:
         answer = {"error": "timeout"}
     except Exception as error:  # The test sees it.
         answer = {"error": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer), file=answers, flush=True)
