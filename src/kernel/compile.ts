@@ -354,7 +354,7 @@ interface Edited {
 
 /**
  * Edits the text of a cell or a file. Awaits become stoppable: `await x` is `await __probelab__.guard(x, "cell-3:12:7")`,
- * `for await (… of x)` goes through `guardEach`, every turn of a loop or of a function that names itself begins
+ * `for await (… of x)` goes through `guardEach`, every turn of a loop and every function with a name begins
  * with `tick()`, and `import(x)` finds the notebook's packages. Imports become calls of `require`, and what is imported is read from the module each time.
  * A callback that uses variables of cells keeps its text as written (`written`): Arquero parses the text of a
  * function, and would find `__probelab__names.least` there. The value of a cell's last expression goes to `last`.
@@ -570,7 +570,7 @@ function edit(
         if (node.await) wrap(node.right!, `${own}.guardEach(`, `, ${place(node)})`);
         break;
     }
-    if (isLoop.test(type) || namesItself(node, parent, code)) {
+    if (isLoop.test(type) || hasName(node, parent)) {
       const turn = node.body as Node;
       const tick = `${own}.tick()`;
       if (turn.type === "BlockStatement") text.appendRight(turn.start + 1, `${tick};`);
@@ -614,12 +614,10 @@ export function wordsIn(code: string): ReadonlySet<string> {
 
 const isLoop = /^(For|ForIn|ForOf|While|DoWhile)Statement$/;
 
-/** True for a function that may go on without a loop: by recursion, or with a microtask for each turn. */
-function namesItself(node: Node, parent: Node | undefined, code: string): boolean {
+/** True for a function with a name: functions that call each other may go on without a loop, or with a microtask for each turn. */
+function hasName(node: Node, parent: Node | undefined): boolean {
   if (!/Function(Declaration|Expression)$/.test(node.type) || !node.body) return false;
-  const { start, end } = node.body as Node;
-  const name = (node.id ?? parent?.id ?? parent?.key ?? parent?.left)?.name;
-  return name !== undefined && wordsIn(code.slice(start, end)).has(name);
+  return (node.id ?? parent?.id ?? parent?.key ?? parent?.left)?.name !== undefined;
 }
 
 /** Nodes of TypeScript that hold values. */

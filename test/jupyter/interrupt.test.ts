@@ -190,6 +190,8 @@ for (const message_interrupts of [false, true]) {
 
     const turns = {
       microtasks: "const turn = (): Promise<void> => Promise.resolve().then(turn); void turn();",
+      "microtasks of two functions":
+        "const one = (): Promise<void> => Promise.resolve().then(two); const two = (): Promise<void> => Promise.resolve().then(one); void one();",
       "the next tick": "function turn() { process.nextTick(turn); } turn();",
       "a queue of microtasks":
         "const each = { turn() { queueMicrotask(() => each.turn()); } }; each.turn();",
