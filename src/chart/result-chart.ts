@@ -172,7 +172,7 @@ export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
   const theme = themeOf(around.theme);
   const title = cleanText(around.title, 300);
   const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
-  const lines = subtitle.flatMap((text) => wrap([text], widest, 12));
+  const lines = subtitle.flatMap((text) => wrap(text, widest, 12));
   return {
     $schema: SCHEMA,
     description: around.described(title),
@@ -185,7 +185,7 @@ export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
     background: theme.background,
     padding: 12,
     title: {
-      text: wrap([title], widest, 16, 700),
+      text: wrap(title, widest, 16, 700),
       ...(lines.length > 0 && { subtitle: lines }),
       ...(bounds && { frame: "bounds" }),
     },
@@ -341,7 +341,7 @@ function liftTitle(y: VegaLiteSpec, height: number): VegaLiteSpec {
 
 /** "No data" and why, in the middle of the plot. */
 function noData({ theme, width, drawing }: Frame, origin: Origin): VegaLiteSpec {
-  const lines = wrap([noDataSentence(origin, drawing)], Math.min(360, width * 0.8), NO_DATA_SIZE);
+  const lines = wrap(noDataSentence(origin, drawing), Math.min(360, width * 0.8), NO_DATA_SIZE);
   return {
     data: { values: [{}] },
     mark: {
