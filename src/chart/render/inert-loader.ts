@@ -6,7 +6,6 @@ interface SafeAddress {
 
 /** A loader for Vega that loads nothing, nor rejects where Vega wouldn't catch it. Web links stay. */
 export const inertLoader = {
-  options: {},
   sanitize(uri: unknown, options?: { context?: string }): Promise<SafeAddress> {
     const address = String(uri);
     if (options?.context === "href" && /^https?:\/\/[^\s"'<>]+$/i.test(address)) {
@@ -16,11 +15,5 @@ export const inertLoader = {
   },
   load(uri: unknown): Promise<never> {
     return Promise.reject(new Error(`Refused to load ${String(uri).slice(0, 200)}`));
-  },
-  file(): Promise<never> {
-    return Promise.reject(new Error("Refused to read a file"));
-  },
-  http(): Promise<never> {
-    return Promise.reject(new Error("Refused to make a request"));
   },
 };
