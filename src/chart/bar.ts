@@ -132,10 +132,9 @@ function layers(given: Frame): VegaLiteSpec[] {
   const isCategory = roles.xKind === "category";
   const drawing = beside ? frame.drawing : stacked(frame.drawing);
   const { rank, order } = stackOrder(drawing);
-  const rest = series.length === 0 ? restX : undefined;
   // Rows without a partner, of a join say, belong to no category either.
   const isGrey = ({ x: at }: Point): boolean =>
-    series.length === 0 && isCategory && (at === rest || at === NONE);
+    series.length === 0 && isCategory && (at === restX || at === NONE);
   const row = (point: Point): VegaLiteSpec => ({
     ...bucketRow(point, frame),
     ...rank(point),

@@ -81,16 +81,11 @@ function withoutRests(given: Drawing, options: DrawOptions) {
     [named(restX, roles.x), ({ x }) => x === restX],
   ]);
   const { points } = kept;
-  const keepsRow = points.some((point) => point.series === rest);
-  const keepsColumn = points.some(({ x }) => x === restX);
-  const drawing =
-    kept === given
-      ? given
-      : {
-          ...kept,
-          series: keepsRow ? series : series.filter(({ other }) => !other),
-          xs: keepsColumn ? xs : xs.filter((x) => x !== restX),
-        };
+  const drawing = {
+    ...kept,
+    series: series.filter((_, at) => at !== rest || points.some((point) => point.series === rest)),
+    xs: xs.filter((at) => at !== restX || points.some(({ x }) => x === restX)),
+  };
   return { drawing, merged: rest >= 0 || restX !== undefined };
 }
 

@@ -17,7 +17,7 @@ import { facetDrawings, panelLayout, panelsSpec, panelView } from "./facets.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
-import { themeOf, usualTheme } from "./series.js";
+import { look, themeOf } from "./series.js";
 import { foldMeasures } from "./work-table.js";
 
 const NO_DATA_SIZE = 13;
@@ -33,7 +33,7 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions)
   const { spec, rows, live, colors } = drawnResult(result, kind, options);
   const drawn = {
     ...given,
-    theme: given.theme ?? usualTheme(),
+    theme: given.theme ?? look.theme,
     colors: { ...given.colors, ...colors },
   };
   return new Chart(spec, source, rows, { mark: kind.name, options: drawn }, live);
