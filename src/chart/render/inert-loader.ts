@@ -1,3 +1,5 @@
+import type { LoggerInterface } from "vega";
+
 /** The attributes of a link or an image that Vega may use. */
 interface SafeAddress {
   href?: string;
@@ -17,3 +19,13 @@ export const inertLoader = {
     return Promise.reject(new Error(`Refused to load ${String(uri).slice(0, 200)}`));
   },
 };
+
+// Vega's logger would write data to the console: hostile text, and output in the wrong cell. What
+// fails while the picture is made is kept: Vega goes on without it, and would draw an empty chart.
+export function quietLogger(logger: LoggerInterface, faults: unknown[][]): LoggerInterface {
+  logger.error = (...args: readonly unknown[]) => {
+    faults.push([...args]);
+    return logger;
+  };
+  return logger;
+}
