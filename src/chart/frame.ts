@@ -87,7 +87,6 @@ export interface Frame {
   readonly colors: Readonly<Record<string, string>>;
   readonly shape?: VegaLiteSpec;
   readonly tooltip: readonly VegaLiteSpec[];
-  /** The names of the spec's fields. */
   readonly fields: Fields;
   /** The labels of categories. */
   readonly names?: ReadonlyMap<number | string, string>;
