@@ -75,14 +75,13 @@ export function reduceLineChart(
   if (table.numRows() + added <= maxRows) {
     if (added === 0) return unchanged;
     const whole = drawnTable(table, plan, x.dates, series);
-    return { sentences: [], gaps, result: result.with(whole, origin) };
+    return { sentences: [], gaps, result: result.with(whole.table, origin) };
   }
   const [start, end] = extent(series);
   const { width, height, zero, apart } = plan;
   const plot = { start, end, width, height, zero, apart, log: plan.yType === "log" };
   const line = reduceLines(series, plot, maxRows, true);
-  const tops: (number | undefined)[] = [];
-  const reduced = drawnTable(table, plan, x.dates, series, line.lines, tops);
+  const { table: reduced, tops } = drawnTable(table, plan, x.dates, series, line.lines);
   const banded = tops.some((top) => top !== undefined);
   const sentences = [
     lineSentence(table.numRows(), reduced.numRows(), line.differs),
@@ -194,8 +193,7 @@ function drawnTable(
   dates: boolean,
   series: readonly SeriesRows[],
   lines?: readonly ReducedLine[],
-  tops: (number | undefined)[] = [],
-): ColumnTable {
+): { table: ColumnTable; tops: (number | undefined)[] } {
   // A row of a missing bucket stands behind the row before it, and has only these columns.
   const drawn: {
     at: number;
@@ -204,13 +202,10 @@ function drawnTable(
     values?: Readonly<Record<string, unknown>>;
   }[] = lines ? [] : Array.from({ length: table.numRows() }, (_, row) => ({ at: row, row }));
   series.forEach((filled, i) => {
-    const { kept, highest } = lines?.[i] ?? {
-      kept: filled.rows.map((_, place) => place),
-      highest: undefined,
-    };
+    const kept = lines?.[i]?.kept ?? filled.rows.map((_, place) => place);
     for (const [at, place] of kept.entries()) {
       const row = filled.rows[place]!;
-      const top = highest?.[at] ?? place;
+      const top = lines?.[i]?.highest[at] ?? place;
       if (row >= 0) {
         if (lines) drawn.push({ at: row, row, ...(top !== place && { top: filled.y[top]! }) });
         continue;
@@ -226,7 +221,6 @@ function drawnTable(
     }
   });
   drawn.sort((a, b) => a.at - b.at);
-  tops.push(...drawn.map(({ top }) => top));
   const columns = table.columnNames().map((name): [string, unknown[]] => {
     const value = table.getter(name);
     return [
@@ -236,5 +230,5 @@ function drawnTable(
       ),
     ];
   });
-  return newTable(table, columns);
+  return { table: newTable(table, columns), tops: drawn.map(({ top }) => top) };
 }
