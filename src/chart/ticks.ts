@@ -1,4 +1,4 @@
-import { bucketStart, nextBucket, steadyOffset, type Bucket } from "../time/bucket.js";
+import { buckets, steadyOffset, type Bucket } from "../time/bucket.js";
 import type { Unit } from "../time/span.js";
 import { bucketName, isMultiple, stepOf, usualLength } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
@@ -86,12 +86,9 @@ function stepsFrom(every: Bucket): Bucket[] {
 
 /** The starts of a zone's steps in a span, as milliseconds. */
 function startsBetween(start: number, end: number, every: Bucket, timeZone: string): number[] {
-  const at: number[] = [];
-  let tick = bucketStart(new Date(Math.ceil(start)), every, timeZone);
-  for (; tick.getTime() <= end; tick = nextBucket(tick, every, timeZone)) {
-    if (tick.getTime() >= start) at.push(tick.getTime());
-  }
-  return at;
+  const range = { start: new Date(Math.ceil(start)), end: new Date(end + 1), timeZone };
+  const starts = buckets(range, every).map((bucket) => +bucket.start);
+  return starts.filter((at) => at >= start && at <= end);
 }
 
 /**
