@@ -12,6 +12,11 @@ export interface Rule {
 /** A rule for each option, none left out and none too many: the names can't drift from the types. */
 export type Rules<Options> = Readonly<Record<keyof Options, Rule>>;
 
+/** True for an object of members: no list, nor null. */
+export function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * Refuses options that a function does not know: plain JavaScript has no compiler to find a misspelt
  * one, which would do nothing silently.
@@ -28,13 +33,13 @@ export function refuseUnknown(
   action: string,
 ): void {
   if (options === undefined) return;
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+  if (!isPlain(options)) {
     throw new ProbelabError(
       `Can't ${action} with ${shownValue(options)}: pass an object of options, such as { ${known[0] ?? ""}: … }.`,
     );
   }
   // A variable that holds nothing must not make the question one about everything.
-  const { where = {} } = options as { where?: unknown };
+  const { where = {} } = options;
   if (known.includes("where") && (Object(where) !== where || Array.isArray(where))) {
     throw new ProbelabError(
       `Can't filter by ${shownValue(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,

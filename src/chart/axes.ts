@@ -219,14 +219,9 @@ function logLabels(values: readonly (number | null)[], form: string, height: num
 export const NAMES_WIDTH = 280;
 const NAME_LINE = 13;
 
-/** A name left of a bar on its lines. */
-function nameLines(name: string, width: number): string[] {
-  return wrap([name], width, LABEL_SIZE);
-}
-
 /** Pixels of all names, at least those of a legend. */
 export function namesWidth(names: readonly string[], most = NAMES_WIDTH, least = 90): number {
-  const lines = names.flatMap((name) => nameLines(name, most));
+  const lines = names.flatMap((name) => wrap(name, most, LABEL_SIZE));
   return Math.max(least, ...lines.map((line) => textWidth(line, LABEL_SIZE)));
 }
 
@@ -249,7 +244,7 @@ export interface Rows {
 
 /** Pixels of the height of horizontal bars whose names have so much room. */
 export function rowsHeight({ names, bars }: Rows, room = NAMES_WIDTH, least = 1): number {
-  const lines = Math.max(least, ...names.map((name) => nameLines(name, room).length));
+  const lines = Math.max(least, ...names.map((name) => wrap(name, room, LABEL_SIZE).length));
   const place = Math.max(13 * bars + (bars > 1 ? 10 : 11), NAME_LINE * lines + 11);
   return Math.max(60, names.length * place);
 }
@@ -265,7 +260,7 @@ export function roomyDomain(
 
 /** The labels of an axis of names left of bars; Vega draws the first line in the middle of the bar. */
 export function nameLabels(names: readonly string[], room = NAMES_WIDTH) {
-  const lines = Object.fromEntries(names.map((name) => [name, nameLines(name, room)]));
+  const lines = Object.fromEntries(names.map((name) => [name, wrap(name, room, LABEL_SIZE)]));
   const own = `(${JSON.stringify(lines)})[datum.value]`;
   return { labelExpr: own, labelOffset: `(1 - length(${own})) * ${NAME_LINE / 2}` };
 }
@@ -281,7 +276,7 @@ export function horizontalChannels(
   const { title: measured, labelExpr } = y.axis as VegaLiteSpec;
   const plain = { domain: false, ticks: false };
   const labels = nameLabels(names);
-  const several = names.some((name) => nameLines(name, NAMES_WIDTH).length > 1) && {
+  const several = names.some((name) => wrap(name, NAMES_WIDTH, LABEL_SIZE).length > 1) && {
     labelExpr: labels.labelExpr,
     labelOffset: { expr: labels.labelOffset },
   };
@@ -310,10 +305,7 @@ export function valueLabel(
   const share = unit === "share";
   const [number, sign] = share ? ["100 * datum.value", ' + " %"'] : ["datum.value", ""];
   const drawn = values.filter((value): value is number => value !== null && Number.isFinite(value));
-  const [least, most] = drawn.reduce(
-    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
-    [Infinity, -Infinity],
-  );
+  const [least, most] = [smallest(drawn), greatest(drawn)];
   const largest = Math.max(0, most, -least);
   const spread = most > least ? most - least : largest;
   // As many digits as the step of the ticks needs: a billion and four more isn't "1G" at each tick.

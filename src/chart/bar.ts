@@ -30,7 +30,9 @@ export const BAR: ChartKind = {
     return options.stack === "normalize" ? shares(sorted) : sorted;
   },
   size: (drawing, options) =>
-    isHorizontal(drawing, options) ? horizontalSize(drawing, options) : {},
+    isHorizontal(drawing, options)
+      ? { width: 560, height: rowsHeight(rowsOf(drawing, options)) }
+      : {},
   horizontal: isHorizontal,
   rows: ({ drawing, options, width, horizontal }) =>
     horizontal ? rowsOf(drawing, options, width) : undefined,
@@ -55,11 +57,6 @@ function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
   throw new ProbelabError(
     `Can't draw horizontal bars along ${JSON.stringify(drawing.roles.x)}: only bars of categories can be horizontal; leave horizontal out, or take a column of text as x.`,
   );
-}
-
-/** Size of horizontal bars in pixels: room for each and its name, and between the categories. */
-function horizontalSize(drawing: Drawing, options: DrawOptions) {
-  return { width: 560, height: rowsHeight(rowsOf(drawing, options)) };
 }
 
 /** The names of horizontal bars, and what stands at their ends. */
@@ -132,10 +129,9 @@ function layers(given: Frame): VegaLiteSpec[] {
   const isCategory = roles.xKind === "category";
   const drawing = beside ? frame.drawing : stacked(frame.drawing);
   const { rank, order } = stackOrder(drawing);
-  const rest = series.length === 0 ? restX : undefined;
   // Rows without a partner, of a join say, belong to no category either.
   const isGrey = ({ x: at }: Point): boolean =>
-    series.length === 0 && isCategory && (at === rest || at === NONE);
+    series.length === 0 && isCategory && (at === restX || at === NONE);
   const row = (point: Point): VegaLiteSpec => ({
     ...bucketRow(point, frame),
     ...rank(point),

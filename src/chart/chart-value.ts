@@ -7,7 +7,7 @@ import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { chartPage } from "./render/page/figures.js";
 import { pngPicture, pngSize } from "./render/png.js";
-import { layOut, svgWidth, titleText } from "./render/svg.js";
+import { layOut, originJson, svgWidth, titleText } from "./render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 
 /** Pixels per CSS pixel. */
@@ -112,14 +112,13 @@ export class Chart {
    * await chart.line(durations, { y: "q50" }).save("out/run-durations.svg");
    */
   save(target: string | URL, options: SaveOptions = {}): Promise<string> {
-    const { probelab: origin = null } = (this.spec.usermeta ?? {}) as { probelab?: unknown };
     const formats = {
       ".svg": () => this.svg(),
       ".png": () => this.png(),
       ".html": () => this.html(),
       ".json": () => `${JSON.stringify(this.spec, null, 1)}\n`,
       ".csv": () => csv(this.data.names, this.data.rows),
-      ".parquet": () => titledParquet(this.data, origin, titleText(this.spec.title)),
+      ".parquet": () => titledParquet(this.data, originJson(this.spec), titleText(this.spec.title)),
     };
     return saveAs("chart", target, formats, options);
   }

@@ -28,7 +28,7 @@ import {
   type Recipe,
 } from "./options.js";
 import type { ThemeName, VegaLiteSpec } from "./render/theme.js";
-import { setTheme } from "./series.js";
+import { look } from "./series.js";
 import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
 import { vegaLiteChart } from "./vega-lite.js";
@@ -182,7 +182,7 @@ export const chart = {
       "explore",
       "set the theme of charts",
     );
-    setTheme(name);
+    look.theme = name;
   },
   /**
    * A deploy or an incident, for the option `annotations`: a line at a moment, or a band up to `end`.

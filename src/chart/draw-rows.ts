@@ -90,18 +90,15 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     name === undefined ? [] : work.result.column(name);
   const lines = rowsByKey(values(work.lines).map(valueKey));
   const most = MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1);
-  const line = {
+  const plan = {
     ...{ x: roles.x, y: roles.y, series: work.lines, timed: roles.xKind === "time" },
-    yType: options.yType,
-    below: work.result.origin.columns.dimensions.find(({ name }) => name === work.lines)?.other,
-  };
-  const plot = {
-    ...{ width: options.width ?? 1000, height: options.height ?? 300 },
+    ...{ width: options.width ?? 1000, height: options.height ?? 300, yType: options.yType },
     ...{ zero: options.yZero !== false, apart: roles.facet !== undefined },
+    below: work.result.origin.columns.dimensions.find(({ name }) => name === work.lines)?.other,
   };
   const reduced: ReturnType<typeof reduceLineChart> =
     kind.name === "line"
-      ? reduceLineChart(work.result, { ...line, ...plot }, most)
+      ? reduceLineChart(work.result, plan, most)
       : coarserBuckets(work, roles, kind, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(

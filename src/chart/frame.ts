@@ -87,7 +87,6 @@ export interface Frame {
   readonly colors: Readonly<Record<string, string>>;
   readonly shape?: VegaLiteSpec;
   readonly tooltip: readonly VegaLiteSpec[];
-  /** The names of the spec's fields. */
   readonly fields: Fields;
   /** The labels of categories. */
   readonly names?: ReadonlyMap<number | string, string>;
@@ -106,7 +105,9 @@ export function frame(
   const { range, columns } = result.origin;
   const theme = themeOf(options.theme);
   const size = kind.size?.(drawing, options);
-  const wide = roles.xKind === "category" ? categoryWidth(xs.length) : 1000;
+  // A wider bar says no more: few categories need less width.
+  const few = roles.xKind === "category" && xs.length > 0;
+  const wide = few ? Math.min(1000, Math.max(320, xs.length * 90)) : 1000;
   const { width = size?.width ?? wide, height = size?.height ?? 300 } = options;
   const timeZone = zoneOf(result.origin);
   const horizontal = kind.horizontal?.(drawing, options) ?? false;
@@ -167,12 +168,6 @@ export function frame(
     ],
     data: (values) => ({ data: { values }, ...(transform.length > 0 && { transform }) }),
   };
-}
-
-/** A wider bar says no more: few categories need less width. */
-function categoryWidth(categories: number): number {
-  if (categories === 0) return 1000;
-  return Math.min(1000, Math.max(320, categories * 90));
 }
 
 // A longer legend is taller than the plot.

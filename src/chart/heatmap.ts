@@ -11,7 +11,7 @@ import { words } from "./render/label.js";
 import { withoutRest } from "./rest.js";
 import { list } from "./roles.js";
 import { bucketEnds } from "./stack.js";
-import { zoned } from "./ticks.js";
+import { bucketStart, steadyOffset } from "../time/bucket.js";
 import { HOUR, WEEK } from "../time/span.js";
 import { dateText } from "../time/time-zone.js";
 
@@ -81,16 +81,11 @@ function withoutRests(given: Drawing, options: DrawOptions) {
     [named(restX, roles.x), ({ x }) => x === restX],
   ]);
   const { points } = kept;
-  const keepsRow = points.some((point) => point.series === rest);
-  const keepsColumn = points.some(({ x }) => x === restX);
-  const drawing =
-    kept === given
-      ? given
-      : {
-          ...kept,
-          series: keepsRow ? series : series.filter(({ other }) => !other),
-          xs: keepsColumn ? xs : xs.filter((x) => x !== restX),
-        };
+  const drawing = {
+    ...kept,
+    series: series.filter((_, at) => at !== rest || points.some((point) => point.series === rest)),
+    xs: xs.filter((at) => at !== restX || points.some(({ x }) => x === restX)),
+  };
   return { drawing, merged: rest >= 0 || restX !== undefined };
 }
 
@@ -137,15 +132,16 @@ function changesOfClocks({ roles, series, xs }: Drawing, { range }: Origin): str
     (names) => names.length > 1 && names.every((name) => HOUR_OF_DAY.test(String(name))),
   );
   if (!isHours || range === undefined || roles.measure?.additive !== true) return [];
+  const { start, end, timeZone } = range;
   const notes: string[] = [];
-  for (let at = zoned(+range.start, range.timeZone); ;) {
-    const next = at.getTimeZoneTransition("next");
-    if (next === null || next.epochMilliseconds >= +range.end) return notes;
-    const day = dateText(new Date(next.startOfDay().epochMilliseconds), range.timeZone);
-    const fewer = next.offsetNanoseconds > at.offsetNanoseconds;
+  for (let own = steadyOffset(+start, timeZone); own.until < +end;) {
+    const next = steadyOffset(own.until, timeZone);
+    const day = dateText(bucketStart(new Date(own.until), "day", timeZone), timeZone);
+    const fewer = next.offset > own.offset;
     notes.push(`Clocks change on ${day}: an hour of it ${fewer ? "is missing" : "counts twice"}.`);
-    at = next;
+    own = next;
   }
+  return notes;
 }
 
 function layers(frame: Frame): VegaLiteSpec[] {

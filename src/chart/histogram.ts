@@ -82,8 +82,6 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
       .filter(({ from, to }) => from !== null && to !== null)
       .map((bin) => ({
         ...bin,
-        from: bin.from,
-        to: bin.to,
         sum: total([bin]),
         bin: edges.indexOf(Number(bin.from)),
       }))

@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import { checkOptions, type Rule } from "../base/check-options.js";
+import { checkOptions, isPlain, type Rule } from "../base/check-options.js";
 import type { Value } from "../result/json.js";
 import type { Result } from "../result/result.js";
 import { THEMES, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
@@ -347,10 +347,6 @@ export function checkChartOptions(
     value,
   ]);
   return Object.fromEntries(joined) as FlatOptions;
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isAnnotation(value: unknown): boolean {

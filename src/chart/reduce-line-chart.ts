@@ -7,7 +7,7 @@ import { durationText } from "../time/span.js";
 import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { lineSentence } from "../result/downsample/downsample.js";
-import { reduceLines, type ReducedLine } from "../result/downsample/reduce-lines.js";
+import { reduceLines, type LinePlot, type ReducedLine } from "../result/downsample/reduce-lines.js";
 import {
   extent,
   heightColumn,
@@ -16,8 +16,8 @@ import {
   type SeriesRows,
 } from "../result/downsample/series.js";
 
-/** The columns of a line, and its length in pixels. */
-export interface LinePlan {
+/** The columns of a line, and its plot. */
+interface LinePlan extends Required<Omit<LinePlot, "start" | "end" | "log">> {
   readonly x: string;
   readonly y: string;
   /** Column whose values are the series; without it there is one. */
@@ -26,13 +26,8 @@ export interface LinePlan {
   readonly below?: string | undefined;
   /** True if x holds times. */
   readonly timed: boolean;
-  readonly width: number;
   /** Default linear. A log scale draws only values above zero. */
   readonly yType: "linear" | "log" | undefined;
-  /** The height of its plot in pixels, whether its axis begins at zero, and whether its lines are in panels. */
-  readonly height?: number;
-  readonly zero?: boolean;
-  readonly apart?: boolean;
 }
 
 /**
@@ -80,19 +75,13 @@ export function reduceLineChart(
   if (table.numRows() + added <= maxRows) {
     if (added === 0) return unchanged;
     const whole = drawnTable(table, plan, x.dates, series);
-    return { sentences: [], gaps, result: result.with(whole, origin) };
+    return { sentences: [], gaps, result: result.with(whole.table, origin) };
   }
   const [start, end] = extent(series);
   const { width, height, zero, apart } = plan;
-  const plot = {
-    ...{ start, end, width, log: plan.yType === "log" },
-    ...(height !== undefined && { height }),
-    ...(zero !== undefined && { zero }),
-    ...(apart !== undefined && { apart }),
-  };
+  const plot = { start, end, width, height, zero, apart, log: plan.yType === "log" };
   const line = reduceLines(series, plot, maxRows, true);
-  const tops: (number | undefined)[] = [];
-  const reduced = drawnTable(table, plan, x.dates, series, line.lines, tops);
+  const { table: reduced, tops } = drawnTable(table, plan, x.dates, series, line.lines);
   const banded = tops.some((top) => top !== undefined);
   const sentences = [
     lineSentence(table.numRows(), reduced.numRows(), line.differs),
@@ -126,72 +115,75 @@ export function gapSentence(step: number): string {
   return `Gaps: no row for more than ${durationText(step)}.`;
 }
 
-/** A gap (of row −1) wherever a row of the usual step is missing. */
-function breakGaps(series: SeriesRows, step: number): SeriesRows {
-  const places: number[] = [];
-  for (let i = 1; i < series.x.length; i++) {
-    if (series.x[i]! - series.x[i - 1]! > LONG_STEP * step) places.push(i);
-  }
-  if (places.length === 0) return series;
-  const size = series.x.length + places.length;
-  const [rows, x, y] = [new Int32Array(size), new Float64Array(size), new Float64Array(size)];
+/** A row that is missing before the one at a place. */
+interface Missing {
+  readonly place: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The series with what is missing in it, as rows of number −1. */
+function withMissing(series: SeriesRows, missing: readonly Missing[]): SeriesRows {
+  if (missing.length === 0) return series;
+  const size = series.x.length + missing.length;
+  const rows = new Int32Array(size).fill(-1);
+  const [x, y] = [new Float64Array(size), new Float64Array(size)];
+  const copy = (from: number, until: number, to: number): void => {
+    rows.set(series.rows.subarray(from, until), to);
+    x.set(series.x.subarray(from, until), to);
+    y.set(series.y.subarray(from, until), to);
+  };
   let from = 0;
-  let to = 0;
-  for (const place of [...places, series.x.length]) {
-    rows.set(series.rows.subarray(from, place), to);
-    x.set(series.x.subarray(from, place), to);
-    y.set(series.y.subarray(from, place), to);
-    to += place - from;
-    from = place;
-    if (to >= size) break;
-    rows[to] = -1;
-    x[to] = series.x[place - 1]! + step;
-    y[to++] = NaN;
+  for (const [added, each] of missing.entries()) {
+    copy(from, each.place, from + added);
+    from = each.place;
+    x[from + added] = each.x;
+    y[from + added] = each.y;
   }
+  copy(from, series.x.length, from + missing.length);
   return { key: series.key, rows, x, y };
 }
 
-/** Rows (of number −1) where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */
+/** A gap wherever a row of the usual step is missing. */
+function breakGaps(series: SeriesRows, step: number): SeriesRows {
+  const gaps: Missing[] = [];
+  for (let place = 1; place < series.x.length; place++) {
+    const before = series.x[place - 1]!;
+    if (series.x[place]! - before > LONG_STEP * step)
+      gaps.push({ place, x: before + step, y: NaN });
+  }
+  return withMissing(series, gaps);
+}
+
+/** Rows where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */
 function fillMissing(
   series: SeriesRows,
   time: TimeColumn,
   missing: MeasureColumn["missing"],
-  range: TimeRange,
+  { start: first, end: last, timeZone }: TimeRange,
 ): SeriesRows {
-  const { timeZone } = range;
   // Rows no further apart than this miss no bucket between them.
   const length = usualLength(time.every);
-  const x: number[] = [];
-  const y: number[] = [];
-  const rows: number[] = [];
-  const put = (at: number, value = missing === "zero" ? 0 : NaN, row = -1): void => {
-    x.push(at);
-    y.push(value);
-    rows.push(row);
-  };
+  const { x } = series;
+  const isZero = missing === "zero";
+  const y = isZero ? 0 : NaN;
+  const added: Missing[] = [];
   const startOf = (at: number): Date => bucketStart(new Date(at), time.every, timeZone);
   const after = (at: number): number => +nextBucket(startOf(at), time.every, timeZone);
   /** Fills the buckets from `start` up to, and without, the one that begins at `end`. */
-  const fill = (start: number, end: number): void => {
+  const fill = (place: number, start: number, end: number): void => {
     if (!(start < end)) return;
-    put(start);
-    const last = +startOf(end - 1);
-    if (missing === "zero" && last > start) put(last);
+    added.push({ place, x: start, y });
+    const until = +startOf(end - 1);
+    if (isZero && until > start) added.push({ place, x: until, y });
   };
-  if (missing === "zero") fill(+startOf(+range.start), series.x[0]!);
-  for (let i = 0; i < series.x.length; i++) {
-    const at = series.x[i]!;
-    if (i > 0 && at - series.x[i - 1]! > length) fill(after(series.x[i - 1]!), at);
-    put(at, series.y[i], series.rows[i]);
+  if (isZero) fill(0, +startOf(+first), x[0]!);
+  for (let place = 1; place < x.length; place++) {
+    const [before, at] = [x[place - 1]!, x[place]!];
+    if (at - before > length) fill(place, after(before), at);
   }
-  if (missing === "zero") fill(after(series.x.at(-1)!), after(+range.end - 1));
-  if (x.length === series.x.length) return series;
-  return {
-    key: series.key,
-    rows: Int32Array.from(rows),
-    x: Float64Array.from(x),
-    y: Float64Array.from(y),
-  };
+  if (isZero) fill(x.length, after(x.at(-1)!), after(+last - 1));
+  return withMissing(series, added);
 }
 
 /** The rows at the `kept` places of their series, or all, and those of missing buckets, in the table's order. */
@@ -201,8 +193,7 @@ function drawnTable(
   dates: boolean,
   series: readonly SeriesRows[],
   lines?: readonly ReducedLine[],
-  tops: (number | undefined)[] = [],
-): ColumnTable {
+): { table: ColumnTable; tops: (number | undefined)[] } {
   // A row of a missing bucket stands behind the row before it, and has only these columns.
   const drawn: {
     at: number;
@@ -211,13 +202,10 @@ function drawnTable(
     values?: Readonly<Record<string, unknown>>;
   }[] = lines ? [] : Array.from({ length: table.numRows() }, (_, row) => ({ at: row, row }));
   series.forEach((filled, i) => {
-    const { kept, highest } = lines?.[i] ?? {
-      kept: filled.rows.map((_, place) => place),
-      highest: undefined,
-    };
+    const kept = lines?.[i]?.kept ?? filled.rows.map((_, place) => place);
     for (const [at, place] of kept.entries()) {
       const row = filled.rows[place]!;
-      const top = highest?.[at] ?? place;
+      const top = lines?.[i]?.highest[at] ?? place;
       if (row >= 0) {
         if (lines) drawn.push({ at: row, row, ...(top !== place && { top: filled.y[top]! }) });
         continue;
@@ -233,7 +221,6 @@ function drawnTable(
     }
   });
   drawn.sort((a, b) => a.at - b.at);
-  tops.push(...drawn.map(({ top }) => top));
   const columns = table.columnNames().map((name): [string, unknown[]] => {
     const value = table.getter(name);
     return [
@@ -243,5 +230,5 @@ function drawnTable(
       ),
     ];
   });
-  return newTable(table, columns);
+  return { table: newTable(table, columns), tops: drawn.map(({ top }) => top) };
 }

@@ -17,7 +17,7 @@ import { facetDrawings, panelLayout, panelsSpec, panelView } from "./facets.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
-import { themeOf, usualTheme } from "./series.js";
+import { look, themeOf } from "./series.js";
 import { foldMeasures } from "./work-table.js";
 
 const NO_DATA_SIZE = 13;
@@ -33,7 +33,7 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions)
   const { spec, rows, live, colors } = drawnResult(result, kind, options);
   const drawn = {
     ...given,
-    theme: given.theme ?? usualTheme(),
+    theme: given.theme ?? look.theme,
     colors: { ...given.colors, ...colors },
   };
   return new Chart(spec, source, rows, { mark: kind.name, options: drawn }, live);
@@ -172,7 +172,7 @@ export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
   const theme = themeOf(around.theme);
   const title = cleanText(around.title, 300);
   const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
-  const lines = subtitle.flatMap((text) => wrap([text], widest, 12));
+  const lines = subtitle.flatMap((text) => wrap(text, widest, 12));
   return {
     $schema: SCHEMA,
     description: around.described(title),
@@ -185,7 +185,7 @@ export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
     background: theme.background,
     padding: 12,
     title: {
-      text: wrap([title], widest, 16, 700),
+      text: wrap(title, widest, 16, 700),
       ...(lines.length > 0 && { subtitle: lines }),
       ...(bounds && { frame: "bounds" }),
     },
@@ -341,7 +341,7 @@ function liftTitle(y: VegaLiteSpec, height: number): VegaLiteSpec {
 
 /** "No data" and why, in the middle of the plot. */
 function noData({ theme, width, drawing }: Frame, origin: Origin): VegaLiteSpec {
-  const lines = wrap([noDataSentence(origin, drawing)], Math.min(360, width * 0.8), NO_DATA_SIZE);
+  const lines = wrap(noDataSentence(origin, drawing), Math.min(360, width * 0.8), NO_DATA_SIZE);
   return {
     data: { values: [{}] },
     mark: {

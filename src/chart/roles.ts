@@ -108,7 +108,10 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     throw refusal(`with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${remedy}`);
   }
   const xKind =
-    isCategory(x) || (kind.categories && holds.get(x) === "number" && areFew(result, x))
+    isCategory(x) ||
+    (kind.categories &&
+      holds.get(x) === "number" &&
+      new Set(result.column(x).map(valueKey)).size <= MOST_CATEGORIES)
       ? "category"
       : x === time?.name || holds.get(x) === "time"
         ? "time"
@@ -174,11 +177,6 @@ export function unusedName(taken: readonly string[], wanted: string): string {
 
 /** More bars or cells have no room for their names. */
 export const MOST_CATEGORIES = 60;
-
-/** True if a bar for each value of a column has room for its name. */
-function areFew(result: Result, name: string): boolean {
-  return new Set(result.column(name).map(valueKey)).size <= MOST_CATEGORIES;
-}
 
 /** The years that an axis takes: Vega looks for seconds for the ticks of 500,000 years. */
 const [FIRST_TIME, LAST_TIME] = [Date.parse("0001-01-01"), Date.parse("9999-12-31T23:59:59.999Z")];

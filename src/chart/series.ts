@@ -73,17 +73,7 @@ export function seriesShapes(series: readonly Series[]): string[] {
 }
 
 /** The theme of charts of a notebook that say none. */
-const look = { theme: "light" as ThemeName };
-
-/** Sets the theme of charts that say none. */
-export function setTheme(theme: ThemeName): void {
-  look.theme = theme;
-}
-
-/** The theme of charts that say none. */
-export function usualTheme(): ThemeName {
-  return look.theme;
-}
+export const look = { theme: "light" as ThemeName };
 
 /** The first colours of a palette are told apart best; after them come black, whose faded areas look like "other", and the rest. */
 const BEST = 7;

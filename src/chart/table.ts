@@ -111,7 +111,8 @@ export class Table {
       ".html": () => chartPage([this]),
       ".md": () => this.markdown,
       ".csv": () => csv(this.data.names, this.data.rows),
-      ".parquet": () => titledParquet(this.data, originRecord(this.origin), this.model.caption),
+      ".parquet": () =>
+        titledParquet(this.data, JSON.stringify(originRecord(this.origin)), this.model.caption),
     };
     return saveAs("table", target, formats, options);
   }

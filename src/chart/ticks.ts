@@ -1,7 +1,7 @@
-import { Temporal } from "temporal-polyfill";
-import { bucketStart, nextBucket, type Bucket } from "../time/bucket.js";
+import { buckets, steadyOffset, type Bucket } from "../time/bucket.js";
 import type { Unit } from "../time/span.js";
 import { bucketName, isMultiple, stepOf, usualLength } from "../time/step.js";
+import { formatInstant } from "../time/time-zone.js";
 
 /** Where a time axis has its labels. */
 export interface Ticks {
@@ -27,16 +27,17 @@ const STEPS: Bucket[] = (Object.keys(SIZES) as Unit[]).flatMap((unit) =>
   SIZES[unit].map((count) => bucketName({ count, unit })),
 );
 
-/** What the second line of a label names, for steps of a unit. */
-const LARGER_UNIT = {
-  second: "day",
-  minute: "day",
-  hour: "day",
-  day: "year",
-  week: "year",
-  month: "year",
-  year: "none",
-} as const;
+const DATE = "%b %-d, %Y";
+/** For steps of a unit the formats of both lines, and how much of a date the second one names. */
+const LINES: Record<Unit, readonly [format: string, majorFormat: string, letters: number]> = {
+  second: ["%H:%M:%S", DATE, 10],
+  minute: ["%H:%M", DATE, 10],
+  hour: ["%H:%M", DATE, 10],
+  day: ["%b %-d", "%Y", 4],
+  week: ["%b %-d", "%Y", 4],
+  month: ["%b", "%Y", 4],
+  year: ["%Y", "", 0],
+};
 
 /** At most `most` labels on steps of a zone's calendar and clock, never finer than the buckets. */
 export function timeTicks(
@@ -58,21 +59,11 @@ export function timeTicks(
   const denser = some.length < 3 && more.length > some.length;
   const [step, at] = denser ? [finer!, more] : [usable[fits]!, some];
   if (every === undefined && at.length < 2) {
-    const format = "%H:%M:%S.%L";
-    return { at: [start, end], major: [start], format, majorFormat: "%b %-d, %Y" };
+    return { at: [start, end], major: [start], format: "%H:%M:%S.%L", majorFormat: DATE };
   }
-  const unit = stepOf(step).unit;
-  const larger = LARGER_UNIT[unit];
-  const key = (instant: number): string => {
-    const date = zoned(instant, timeZone).toPlainDate().toString();
-    return larger === "day" ? date : larger === "year" ? date.slice(0, -6) : "";
-  };
-  const formats = {
-    day: [unit === "second" ? "%H:%M:%S" : "%H:%M", "%b %-d, %Y"],
-    year: [unit === "month" ? "%b" : "%b %-d", "%Y"],
-    none: ["%Y", ""],
-  };
-  const [format = "", majorFormat = ""] = formats[larger];
+  const [format, majorFormat, letters] = LINES[stepOf(step).unit];
+  const key = (instant: number): string =>
+    formatInstant(new Date(instant), timeZone).slice(0, letters);
   const major = at.filter((tick, index) => index === 0 || key(tick) !== key(at[index - 1] ?? tick));
   return { at, major, format, majorFormat };
 }
@@ -95,17 +86,9 @@ function stepsFrom(every: Bucket): Bucket[] {
 
 /** The starts of a zone's steps in a span, as milliseconds. */
 function startsBetween(start: number, end: number, every: Bucket, timeZone: string): number[] {
-  const at: number[] = [];
-  let tick = bucketStart(new Date(Math.ceil(start)), every, timeZone);
-  for (; tick.getTime() <= end; tick = nextBucket(tick, every, timeZone)) {
-    if (tick.getTime() >= start) at.push(tick.getTime());
-  }
-  return at;
-}
-
-/** An instant on the clocks of a zone. */
-export function zoned(instant: number, timeZone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(Math.round(instant)).toZonedDateTimeISO(timeZone);
+  const range = { start: new Date(Math.ceil(start)), end: new Date(end + 1), timeZone };
+  const starts = buckets(range, every).map((bucket) => +bucket.start);
+  return starts.filter((at) => at >= start && at <= end);
 }
 
 /**
@@ -118,17 +101,12 @@ export function zoneExpression(
   timeZone: string,
   [start, end]: readonly [number, number],
 ): string {
+  let own = steadyOffset(Math.round(start), timeZone);
   let offset = "";
-  for (let at = zoned(start, timeZone); ;) {
-    const own = at.offsetNanoseconds / 1e6;
-    const next = at.getTimeZoneTransition("next");
-    if (next === null || next.epochMilliseconds > end) {
-      offset += own;
-      break;
-    }
-    offset += `+${instant} < ${next.epochMilliseconds} ? ${own} : `;
-    at = next;
+  for (; own.until <= end; own = steadyOffset(own.until, timeZone)) {
+    offset += `+${instant} < ${own.until} ? ${own.offset} : `;
   }
+  offset += own.offset;
   const shifted = offset === "0" ? instant : `+${instant} + (${offset})`;
   return `utcFormat(${shifted}, ${JSON.stringify(format)})`;
 }

@@ -1,3 +1,4 @@
+import { isPlain } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted, shownValue, textOf } from "../base/text.js";
@@ -35,7 +36,7 @@ export function vegaLiteChart(of: RowsGiven, given: VegaLiteSpec): Chart {
   const { usermeta, config, datasets, title: called, ...own } = inUtc(given) as VegaLiteSpec;
   // Vega-Lite's "container" draws nothing in JupyterLab; left out, screens draw a chart as wide as its place.
   for (const side of ["width", "height"]) if (own[side] === "container") delete own[side];
-  const { text, subtitle, ...look } = isObject(called) ? called : { text: called };
+  const { text, subtitle, ...look } = isPlain(called) ? called : { text: called };
   const said = (value: unknown): string[] => [value ?? []].flat().map(textOf);
   const { origin } = result;
   const spec = wholeSpec(origin, {
@@ -76,7 +77,7 @@ function checkSpec(spec: unknown, names: readonly string[]): void {
   const refuse = (what: string, remedy: string): never => {
     throw new ProbelabError(`Can't draw ${what}: ${remedy}.`);
   };
-  if (!isObject(spec)) return refuse(`${shownValue(spec)} as a Vega-Lite spec`, `pass ${SUCH}`);
+  if (!isPlain(spec)) return refuse(`${shownValue(spec)} as a Vega-Lite spec`, `pass ${SUCH}`);
   if (!VIEWS.some((name) => Object.hasOwn(spec, name))) {
     return refuse("a Vega-Lite spec without a mark", `pass one, ${SUCH}`);
   }
@@ -124,14 +125,14 @@ function partsOf(value: unknown): [string, unknown][] {
 function inUtc(part: unknown, name = ""): unknown {
   if (name === "timeUnit" && typeof part === "string") return part.replace(/^(?!utc)/, "utc");
   if (Array.isArray(part)) return part.map((each) => inUtc(each));
-  if (!isObject(part) || DATA.test(name)) return part;
+  if (!isPlain(part) || DATA.test(name)) return part;
   const unit = (key: string): string => (name === "timeUnit" && key === "unit" ? name : key);
   const inner = Object.fromEntries(
     Object.entries(part).map(([key, value]) => [key, inUtc(value, unit(key))]),
   );
   const { type = "timeUnit" in inner ? "temporal" : undefined, scale = {} } = inner;
   const isTime = type === "temporal" && ("field" in inner || "datum" in inner);
-  if (!isTime || !isObject(scale) || "type" in scale) return inner;
+  if (!isTime || !isPlain(scale) || "type" in scale) return inner;
   return { ...inner, scale: { ...scale, type: "utc" } };
 }
 
@@ -145,13 +146,9 @@ function specValue(value: Value): Json {
 
 /** The theme's config with the spec's own over it. */
 function merge(base: VegaLiteSpec, over: unknown): VegaLiteSpec {
-  const merged = Object.entries(isObject(over) ? over : {}).map(([name, value]) => {
+  const merged = Object.entries(isPlain(over) ? over : {}).map(([name, value]) => {
     const below = base[name];
-    return [name, isObject(below) && isObject(value) ? { ...below, ...value } : value] as const;
+    return [name, isPlain(below) && isPlain(value) ? { ...below, ...value } : value] as const;
   });
   return { ...base, ...Object.fromEntries(merged) };
-}
-
-function isObject(value: unknown): value is VegaLiteSpec {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

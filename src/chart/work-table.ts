@@ -26,9 +26,8 @@ export function workTable(result: Result, roles: Roles): Work {
   const summed = hidden.length > 0 ? addedUp(result, roles) : result;
   const sentences = summed === result ? [] : [addedUpSentence(result, hidden)];
   const one = oneColumn(summed, series);
+  const both = facet === undefined ? one : oneColumn(one.result, [one.name ?? [], facet].flat());
   const named = one.name !== undefined && { series: one.name };
-  if (facet === undefined) return { result: one.result, ...named, lines: one.name, sentences };
-  const both = oneColumn(one.result, [...(one.name === undefined ? [] : [one.name]), facet]);
   return { result: both.result, ...named, lines: both.name, sentences };
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isPlain } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableRole } from "./tables.js";
@@ -114,7 +115,7 @@ const ADDRESS = rule(
 );
 const FORMS = rule(
   (value) =>
-    isObject(value) &&
+    isPlain(value) &&
     Object.values(value).every((form) => [form].flat().every((each) => typeof each === "string")),
   "write an object of texts, or of lists of texts",
 );
@@ -219,16 +220,12 @@ function parsed(json: string, where: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Refuses a value that its shape doesn't allow; `path` is where it stands in the configuration. */
 function check(value: unknown, shape: Shape, where: string, path: readonly string[] = []): void {
   const refuse = (write: string | undefined) => {
     if (write === undefined) return;
     // What could hold a password is not shown.
-    const shown = isObject(value)
+    const shown = isPlain(value)
       ? "{…}"
       : Array.isArray(value)
         ? "[…]"
@@ -243,7 +240,7 @@ function check(value: unknown, shape: Shape, where: string, path: readonly strin
     value.forEach((each, at) => check(each, (shape as [Shape])[0], where, [...path, String(at)]));
     return;
   }
-  if (!isObject(value)) return refuse("write an object, such as { … }");
+  if (!isPlain(value)) return refuse("write an object, such as { … }");
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(shape, key));
   if (unknown !== undefined) throw unknownKey(unknown, Object.keys(shape), where, path);
   for (const [key, inner] of Object.entries<Shape>(shape as Record<string, Shape>)) {

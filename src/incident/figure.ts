@@ -12,6 +12,7 @@ import type { TableOptions } from "../chart/table.js";
 import { maskResult, type Change } from "../result/mask.js";
 import { words } from "../chart/render/label.js";
 import { redactedJson } from "../chart/render/origin.js";
+import { titleText } from "../chart/render/svg.js";
 import { columnValues } from "../result/arquero-table.js";
 import { fromTaggedJson, toTaggedJson, type Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
@@ -86,10 +87,7 @@ export function changeFigure(figure: Figure, change: Change): Figure {
 
 /** A chart's title, or a table's caption: what a figure is called where nobody named it. */
 export function titleOf(content: Content): string {
-  if (content instanceof Table) return tableTitle(content);
-  const { title } = content.spec;
-  const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;
-  return Array.isArray(text) ? text.join(" ") : typeof text === "string" ? text : "Chart";
+  return content instanceof Table ? tableTitle(content) : titleText(content.spec.title);
 }
 
 /** Its own caption, or what it measures: `Runs by version`. */

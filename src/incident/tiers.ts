@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { checkOptions, type Rule, type Rules } from "../base/check-options.js";
+import { checkOptions, isPlain, type Rule, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { cleanText, counted, shownValue } from "../base/text.js";
@@ -49,7 +49,7 @@ const truth: Rule = { fits: (value) => typeof value === "boolean", pass: "true o
 
 const GRAPH = {
   components: {
-    fits: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    fits: isPlain,
     pass: "an object, { api: { tier: 2 } }",
   },
   stages: {

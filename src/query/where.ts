@@ -1,5 +1,6 @@
 import { MOST_BYTES } from "../database/long-values.js";
 import { plainType } from "../database/time-column.js";
+import { isPlain } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { comparedAs, holds, isNull, matches, startsWith, withoutBytes } from "./clickhouse.js";
 import { bind, join, raw, sql, type Sql } from "./sql.js";
@@ -126,7 +127,7 @@ interface Condition {
  *   about everything.
  */
 function conditionsOf(where: Where | undefined): Condition[] {
-  if (where !== undefined && !isRecord(where)) {
+  if (where !== undefined && !isPlain(where)) {
     throw new ProbelabError(
       `Can't filter by ${JSON.stringify(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
     );
@@ -151,10 +152,6 @@ function conditionsOf(where: Where | undefined): Condition[] {
   });
 }
 
-function isRecord(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The values of a list, or the one value. */
 export function matchList(wanted: Match): readonly (FilterValue | Prefix)[] {
   return (Array.isArray(wanted) ? wanted : [wanted]) as readonly (FilterValue | Prefix)[];
@@ -162,7 +159,7 @@ export function matchList(wanted: Match): readonly (FilterValue | Prefix)[] {
 
 /** True for what compares instead of naming values. */
 export function isComparison(wanted: Match | Comparison): wanted is Comparison {
-  return isRecord(wanted) && !isPrefix(wanted);
+  return isPlain(wanted) && !isPrefix(wanted);
 }
 
 /**

@@ -16,7 +16,7 @@ import { checkChartOptions, type ExploreChartOptions } from "../options.js";
 import { wholeSpec } from "../result-chart.js";
 import { list } from "../roles.js";
 import { spanSentence } from "../sentences.js";
-import { chartSeries, seriesDimension, themeOf, usualTheme } from "../series.js";
+import { chartSeries, look, seriesDimension, themeOf } from "../series.js";
 import {
   type LinkedCube,
   GAP,
@@ -79,7 +79,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     names: result.columnNames(),
     rows: result.rows().map((row) => Object.values(row)),
   };
-  const recipe = { explore: { ...options, theme: options.theme ?? usualTheme() } };
+  const recipe = { explore: { ...options, theme: options.theme ?? look.theme } };
   return new Chart(spec, result, drawn, recipe);
 }
 

@@ -243,7 +243,7 @@ function fluidTitle({ title, usermeta }: VegaLiteSpec): unknown {
   if (texts === undefined) return title;
   const lines = (paragraphs: readonly string[], size: number, weight: FontWeight) => {
     const wrapped = STEPS.map((step) =>
-      paragraphs.flatMap((text) => wrap([text], (step - BESIDE_TITLE) * OTHER_FONT, size, weight)),
+      paragraphs.flatMap((text) => wrap(text, (step - BESIDE_TITLE) * OTHER_FONT, size, weight)),
     );
     return { expr: `(${JSON.stringify(wrapped)})[${STEP}]` };
   };

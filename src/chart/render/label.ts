@@ -89,9 +89,9 @@ export function formatInstantIso(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(".000Z", "Z");
 }
 
-/** The sentences on lines of at most `width` pixels, so that no title is cut; words that are longer are broken. */
+/** The text on lines of at most `width` pixels, so that no title is cut; words that are longer are broken. */
 export function wrap(
-  sentences: readonly string[],
+  text: string,
   width: number,
   size: number,
   weight: FontWeight = 400,
@@ -107,7 +107,7 @@ export function wrap(
     const head = /^.+[-_./:]/.exec(fits)?.[0] ?? fits;
     return [head, ...broken(word.slice(head.length))];
   };
-  const words = sentences.flatMap((text) => cleanText(text, 2_000).split(" ")).flatMap(broken);
+  const words = cleanText(text, 2_000).split(" ").flatMap(broken);
   for (const word of words) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line !== "" && textWidth(longer, size, weight) > width) {

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { inflateSync } from "node:zlib";
+import { isPlain } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { isSecretName, redact } from "../../base/redact.js";
 import { grouped } from "../../base/text.js";
@@ -111,8 +112,7 @@ export function originEntries(
 }
 
 function membersOf(value: Json | undefined): Readonly<Record<string, Json>> {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Readonly<Record<string, Json>>) : {};
+  return isPlain(value) ? value : {};
 }
 
 function textOf(value: Json | undefined): string {

@@ -88,13 +88,13 @@ function csvCell(value: Value): string {
 /** Rows as Parquet, typed, with the origin and the title in `probelab.origin` and `probelab.title`. */
 export async function titledParquet(
   { names, rows }: ChartRows,
-  origin: unknown,
+  origin: string,
   title: string,
 ): Promise<Buffer> {
   // Loaded when it is needed: every kernel would wait for it at its start.
   const { parquet } = await import("../../result/parquet.js");
   return parquet(names, rows, {
-    "probelab.origin": JSON.stringify(origin),
+    "probelab.origin": origin,
     ...(title !== "" && { "probelab.title": title }),
   });
 }

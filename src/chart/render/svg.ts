@@ -5,7 +5,7 @@ import { collectAfter } from "../../base/collect-after.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText, textOf } from "../../base/text.js";
 import { textWidth } from "../fonts/shipped-font.js";
-import { inertLoader } from "./inert-loader.js";
+import { inertLoader, quietLogger } from "./inert-loader.js";
 
 /** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
 const GARBAGE = 320;
@@ -88,7 +88,7 @@ interface TextItem {
 /** A spec as Vega's own, without origin and description; `faults` takes what went wrong. */
 export async function compiledSpec(
   spec: Record<string, unknown>,
-  faults: string[] = [],
+  faults: unknown[][] = [],
 ): Promise<Vega.Spec> {
   const { vega, vegaLite } = await (loading ??= loadVega());
   // Vega writes into the rows that it is given; the chart's own stay as they are.
@@ -96,38 +96,26 @@ export async function compiledSpec(
   delete drawn.usermeta;
   delete drawn.description;
   return vegaLite.compile(drawn as never, {
-    logger: quietLogger(vega, faults),
+    logger: quietLogger(vega.logger(vega.None), faults),
     // Labels of each mark would triple the file; the picture's own description says it.
     config: { aria: false },
   }).spec;
 }
 
-// Vega's logger would write data to the console: hostile text, and output in the wrong cell. What
-// fails while the picture is made is kept: Vega goes on without it, and would draw an empty chart.
-function quietLogger(vega: typeof Vega, faults: string[]): Vega.LoggerInterface {
-  const logger = vega.logger(vega.None);
-  logger.error = (...args: readonly unknown[]) => {
-    faults.push(
-      args.map((part) => (part instanceof Error ? part.message : textOf(part))).join(" "),
-    );
-    return logger;
-  };
-  return logger;
-}
-
 async function draw(spec: Record<string, unknown>): Promise<string> {
   const { vega } = await (loading ??= loadVega());
-  const faults: string[] = [];
+  const faults: unknown[][] = [];
   let view: Vega.View | undefined;
   drawing += 1;
   try {
     const compiled = await compiledSpec(spec, faults);
-    const logger = quietLogger(vega, faults);
+    const logger = quietLogger(vega.logger(vega.None), faults);
     const loader = inertLoader as never;
     view = new vega.View(vega.parse(compiled), { renderer: "none", loader, logger });
     const drawn = await view.toSVG();
     collectAfter(drawn.length * GARBAGE);
-    if (faults.length > 0) throw new Error(faults[0]);
+    const said = faults[0]?.map((part) => (part instanceof Error ? part.message : textOf(part)));
+    if (said) throw new Error(said.join(" "));
     return finish(drawn, spec);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -1,28 +1,16 @@
 import { cleanText } from "../../../base/text.js";
 import { escapeXml } from "../../../base/xml.js";
-import type { Origin } from "../../../result/origin.js";
+import type { Chart } from "../../chart-value.js";
+import type { Table } from "../../table.js";
 import { compiledForScreen, withoutRuler } from "../fluid.js";
 import { originEntries, originRecord } from "../origin.js";
 import { titleText } from "../svg.js";
-import type { TableModel } from "../table-outputs.js";
 import { THEMES, type VegaLiteSpec } from "../theme.js";
 import { jsonScript, pageDocument } from "./page-document.js";
 
-/** A chart as far as its figure goes. */
-export interface Drawable {
-  readonly spec: VegaLiteSpec;
-  /** The spec as screens draw it. */
-  screenSpec(): Promise<VegaLiteSpec>;
-  svg(): Promise<string>;
-}
-
-/** A table as far as its figure goes. */
-export interface Tabular {
-  readonly html: string;
-  readonly markdown: string;
-  readonly model: TableModel;
-  readonly origin: Origin;
-}
+/** A chart and a table as far as their figures go. */
+export type Drawable = Pick<Chart, "spec" | "screenSpec" | "svg">;
+type Tabular = Pick<Table, "html" | "model" | "origin">;
 
 type OriginRecord = ReturnType<typeof originRecord>;
 
@@ -71,10 +59,7 @@ export async function liveContent(
 
 /** The picture without the origin, which the figure holds already. */
 function inlineSvg(svg: string): string {
-  return svg
-    .replace(/^<\?xml[^>]*>\s*/, "")
-    .replace(/<metadata>[^<]*(?:<origin[^>]*>[^<]*<\/origin>)?<\/metadata>/, "")
-    .trim();
+  return svg.replace(/<metadata>[^<]*(?:<origin[^>]*>[^<]*<\/origin>)?<\/metadata>/, "").trim();
 }
 
 function details(kind: "words" | "source", summary: string, html: string): string {
@@ -98,8 +83,6 @@ function originDetails(record: OriginRecord): string {
   return details("source", "Where this comes from", `<dl>${entries.join("")}</dl>`);
 }
 
-type Content = Drawable | Tabular;
-
 const STYLE = `
 main { max-width: 84rem; padding-top: 1rem; }
 main > figure:first-child { margin-top: 0; }
@@ -111,7 +94,7 @@ main > .probelab-table caption { color: var(--ink); font-weight: 600; font-size:
  * Charts and tables as one HTML page: interactive, self-contained, offline; dark where all its charts
  * are, without charts as the reader's system is.
  */
-export async function chartPage(contents: readonly Content[]): Promise<string> {
+export async function chartPage(contents: readonly (Drawable | Tabular)[]): Promise<string> {
   const charts = contents.filter((each) => "spec" in each);
   const figures = await Promise.all(
     contents.map(async (each, at) => {
@@ -119,16 +102,14 @@ export async function chartPage(contents: readonly Content[]): Promise<string> {
       return "spec" in each ? chartFigure(each, id) : tableFigure(each, id);
     }),
   );
+  const [first] = contents.map((each) =>
+    "spec" in each ? titleText(each.spec.title) : each.model.caption,
+  );
   const dark = charts.every(({ spec }) => spec.background === THEMES.dark.background);
   return pageDocument({
-    title: contents.map(titleOf)[0] || "Charts",
+    title: first || "Charts",
     theme: charts.length === 0 ? "auto" : dark ? "dark" : "light",
     style: STYLE,
     body: figures.join(""),
   });
-}
-
-/** A chart's title, or a table's caption. */
-function titleOf(content: Content): string {
-  return "spec" in content ? titleText(content.spec.title) : content.model.caption;
 }

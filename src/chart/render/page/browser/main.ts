@@ -1,6 +1,6 @@
-import { type LoggerInterface, type Spec, View, logger, None, parse } from "vega";
+import { type Spec, View, logger, None, parse } from "vega";
 import { expressionInterpreter } from "vega-interpreter";
-import { inertLoader } from "../../inert-loader.js";
+import { inertLoader, quietLogger } from "../../inert-loader.js";
 import { showTooltip } from "./tooltip.js";
 
 /** As `fluid.ts` names it. */
@@ -35,7 +35,7 @@ async function drawChart(figure: HTMLElement): Promise<void> {
   place.className = "probelab-drawing";
   plot.append(place);
   vega.signals?.forEach((signal) => measure(signal, plot.clientWidth));
-  const faults: unknown[] = [];
+  const faults: unknown[][] = [];
   let view: View | undefined;
   try {
     const dataflow = parse(vega, undefined, { ast: true });
@@ -45,11 +45,11 @@ async function drawChart(figure: HTMLElement): Promise<void> {
       hover: true,
       expr: expressionInterpreter,
       loader: inertLoader as never,
-      logger: quietLogger(faults),
+      logger: quietLogger(logger(None), faults),
       tooltip: showTooltip,
     });
     await view.initialize(place).runAsync();
-    if (faults.length > 0) throw faults[0];
+    if (faults[0]) throw faults[0][0];
     nameDrawing(figure, place);
   } catch (error) {
     view?.finalize();
@@ -86,16 +86,6 @@ function exactDates(part: unknown): void {
   const isDate = call.type === "CallExpression" && call.callee?.name === "datetime";
   if (isDate && call.arguments?.length === 1) call.callee!.name = "toDate";
   Object.values(part).forEach(exactDates);
-}
-
-/** Vega's logger would write data to the console; a fault means that the drawing isn't whole. */
-function quietLogger(faults: unknown[]): LoggerInterface {
-  const quiet = logger(None);
-  quiet.error = (...args: readonly unknown[]) => {
-    faults.push(args[0]);
-    return quiet;
-  };
-  return quiet;
 }
 
 /** The drawing is one picture to a screen reader, under the words of the static one. */
