@@ -18,6 +18,18 @@ export function isPlain(value: unknown): value is Record<string, unknown> {
 }
 
 /**
+ * Refuses what is no filter: a variable that holds nothing must not make the question one about everything.
+ *
+ * @throws ProbelabError
+ */
+export function checkWhere(where: unknown): void {
+  if (where === undefined || isPlain(where)) return;
+  throw new ProbelabError(
+    `Can't filter by ${shownValue(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
+  );
+}
+
+/**
  * Refuses options that a function does not know: plain JavaScript has no compiler to find a misspelt
  * one, which would do nothing silently.
  *
@@ -38,13 +50,7 @@ export function refuseUnknown(
       `Can't ${action} with ${shownValue(options)}: pass an object of options, such as { ${known[0] ?? ""}: … }.`,
     );
   }
-  // A variable that holds nothing must not make the question one about everything.
-  const { where = {} } = options;
-  if (known.includes("where") && (Object(where) !== where || Array.isArray(where))) {
-    throw new ProbelabError(
-      `Can't filter by ${shownValue(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
-    );
-  }
+  if (known.includes("where")) checkWhere(options["where"]);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearName(unknown, known);

@@ -141,7 +141,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
     const named = at === version && program >= 0 ? [program, version] : [at];
     const { parts, example } = groupedBy(cells.leaves, named);
     return [...leavesBy(parts)].map(([group, leaves]) => {
-      const { beyond, ...moved } = judge(leaves, named, example.length);
+      const { beyond, ...moved } = judge(leaves, named);
       const texts = named.map(
         (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
       );
@@ -212,7 +212,6 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
 type Judge = (
   leaves?: readonly number[],
   dimensions?: readonly number[],
-  groups?: number,
 ) => Omit<MovedValue, "dimension" | "value"> & { beyond: number; stands: boolean };
 
 /** True if both the change and what is beyond the whole are more than chance and than is usual. */
@@ -233,7 +232,7 @@ function flowJudge(cells: ChangeCells): Judge {
   // Runs tell how rows scatter; whether rows moved is asked of rows, as runs may hold fewer of them.
   const { runs, ...rows } = cells;
   const users = runs === undefined ? ofRuns : usersOf(rows, out, was > 0 ? is / was : 1, variance);
-  return (leaves, _, groups = 1) => {
+  return (leaves, dimensions = []) => {
     const had = sumOver(before, leaves) * ratio;
     const has = sumOver(after, leaves);
     // Rows that users left for another release scatter as those that stayed.
@@ -245,7 +244,7 @@ function flowJudge(cells: ChangeCells): Judge {
     const beyond = has - (was > 0 ? (had * is) / was : 0);
     // As explain names a cause: both its own change and what is beyond the whole.
     const least = (PART_TOLERANCE * (had + has)) / 2;
-    const price = priceOf(cuboids.length, groups);
+    const price = priceOf(cuboids.length, groupedBy(cells.leaves, dimensions).groups);
     const factors = [1, was > 0 ? is / was : 1];
     const stands =
       users.known && leaves !== undefined
@@ -276,8 +275,8 @@ function rateJudge(cells: ChangeCells): Judge {
   const all = read();
   const whole = all.was && all.is ? all.is.value - all.was.value : 0;
   const middle = all.was && all.is ? (all.was.value + all.is.value) / 2 : 0;
-  return (leaves, dimensions = [], groups = 1) => {
-    const price = priceOf(cuboids.length, groups);
+  return (leaves, dimensions = []) => {
+    const price = priceOf(cuboids.length, groupedBy(cells.leaves, dimensions).groups);
     const { n0, n1, was, is } = read(leaves);
     const [w0, w1] = [n0 / all.n0, n1 / all.n1];
     // A part without rows on one side changed by its weight alone.

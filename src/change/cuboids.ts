@@ -88,6 +88,15 @@ export function groupedBy(leaves: Leaves, dimensions: readonly number[]): Cuboid
   return remembered(leaves, dimensions.join(), () => grouped(leaves, dimensions));
 }
 
+/** All leaves grouped by their values of all dimensions but these. */
+export function groupedBut(leaves: Leaves, left: readonly number[]): Cuboid {
+  const all = leaves.sizes.map((_, dimension) => dimension);
+  return groupedBy(
+    leaves,
+    all.filter((dimension) => !left.includes(dimension)),
+  );
+}
+
 /**
  * Groups leaves (all, or these) by their values: in a table by their key where that has a place for
  * every key, else by its hash, with open addressing, in one that is at most half full.

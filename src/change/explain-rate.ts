@@ -309,7 +309,7 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
 }
 
 /** Of a quantile the share above its middle stands for it. */
-function rateUnit({ quantile, unit }: ChangeCells): string {
+export function rateUnit({ quantile, unit }: ChangeCells): string {
   return quantile === undefined ? unit : "share";
 }
 

@@ -15,7 +15,7 @@ import {
 import type { Account, Part } from "./account.js";
 import { flowOf, runsByVersion, type Evidence } from "./evidence.js";
 import { flowAccount } from "./explain-flow.js";
-import { rateAccount } from "./explain-rate.js";
+import { rateAccount, rateUnit } from "./explain-rate.js";
 import { movedIn, tell, type Finding, type Moved, type Telling } from "./finding.js";
 import { withRunEvidence, type Compared } from "./run-evidence.js";
 import { withMissing, type Move } from "./releases.js";
@@ -375,11 +375,10 @@ function headlineText(cells: ChangeCells, cause: Cause, many: number): string {
     if (before === 0) return `${rest}${name} appeared, with ${amount(by, "")} ${unit}`;
     return `${rest}${name} ${shortChange(before, after, unit)} (${amount(by, "")} ${unit})`;
   }
-  const [own, was, is] = [rateUnitOf(cells), before, after].map((value) => value);
-  const unitOf = own as string;
-  return was === is
+  const [was, is] = [before, after].map((value) => amount(value, rateUnit(cells)));
+  return before === after
     ? `${rest}${name} moved it by its weight`
-    : `${rest}${name} went from ${amount(was as number | null, unitOf)} to ${amount(is as number | null, unitOf)}`;
+    : `${rest}${name} went from ${was} to ${is}`;
 }
 
 /** "From 53,000 to 41,000 measurements, 80 % of the change". */
@@ -396,10 +395,6 @@ function evidenceText(cells: ChangeCells, cause: Cause, share: string): string {
   return `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`;
 }
 
-function rateUnitOf({ quantile, unit }: ChangeCells): string {
-  return quantile === undefined ? unit : "share";
-}
-
 /** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */
 function causeText(cells: ChangeCells, cause: Cause, many: number): string {
   const { quantile, unit } = cells;
@@ -407,7 +402,7 @@ function causeText(cells: ChangeCells, cause: Cause, many: number): string {
   const all = many > 1 ? "all other rows alike" : "all rows alike";
   const name = Object.keys(cause.where).length === 0 ? all : cause.text;
   const above = quantile === undefined ? "" : ` (share above ${amount(quantile.at, unit)})`;
-  const own = quantile === undefined ? unit : "share";
+  const own = rateUnit(cells);
   // As if runs had held what was to be expected, counts aren't whole.
   const whole = cells.kind === "flow" && cells.runs !== undefined;
   const rounded = (value: number | null) => (whole && value !== null ? Math.round(value) : value);

@@ -1,7 +1,7 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { groupedBut, groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
 import {
   ALIKE_RATIO,
@@ -36,8 +36,7 @@ export function releaseName(cells: Pick<ChangeCells, "names">, where: CauseWhere
 /** Rows by what isn't their version: the stratum of each leaf, the first leaf of each, and each leaf's program. */
 function arranged({ leaves, names }: ChangeCells) {
   const { version, program } = releaseDimensions({ names });
-  const others = names.flatMap((_, at) => (at === version ? [] : [at]));
-  const { parts: strata, example: first } = groupedBy(leaves, others);
+  const { parts: strata, example: first } = groupedBut(leaves, [version]);
   const programs = leaves.codes[program] ?? new Int32Array(strata.length);
   const releases = groupedBy(leaves, program < 0 ? [version] : [program, version]);
   return { codes: leaves.codes[version]!, strata, first, programs, releases };

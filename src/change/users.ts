@@ -1,5 +1,5 @@
 import type { ChangeCells } from "./cells.js";
-import { groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { groupedBut, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import { releaseDimensions, upgrade } from "./releases.js";
 import {
   HEAVIEST,
@@ -29,10 +29,7 @@ export interface Users {
 export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
   const { version } = releaseDimensions(cells);
   const test = cells.names.indexOf("test_name");
-  const { parts } = groupedBy(
-    cells.leaves,
-    cells.names.flatMap((_, at) => (at === version || at === test ? [] : [at])),
-  );
+  const { parts } = groupedBut(cells.leaves, [version, test]);
   const sums = [...leavesBy(parts, leaves).values()].map((own) => sumOver(moved, own));
   const all = sums.reduce((sum, by) => sum + by, 0);
   return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
@@ -80,10 +77,7 @@ export function usersOf(
   const moved = had.map((n, leaf) => counted.after[leaf]! - n * ordinary);
   const test = cells.names.indexOf("test_name");
   const placesBut = (left: readonly number[]) => {
-    const { parts, groups } = groupedBy(
-      cells.leaves,
-      cells.names.flatMap((_, at) => (left.includes(at) ? [] : [at])),
-    );
+    const { parts, groups } = groupedBut(cells.leaves, left);
     const [n, by] = [sumsIn(parts, size, groups, out), sumsIn(parts, moved, groups, out)];
     const squares = n.map(
       (own, at) => Math.max(0, Math.abs(by[at]!) - (PART_TOLERANCE * own) / 2) ** 2,

@@ -1,6 +1,6 @@
 import { MOST_BYTES } from "../database/long-values.js";
 import { plainType } from "../database/time-column.js";
-import { isPlain } from "../base/check-options.js";
+import { checkWhere, isPlain } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { comparedAs, holds, isNull, matches, startsWith, withoutBytes } from "./clickhouse.js";
 import { bind, join, raw, sql, type Sql } from "./sql.js";
@@ -123,15 +123,10 @@ interface Condition {
 /**
  * The conditions of a `where`, one for each field of a comparison; a value alone is `in`.
  *
- * @throws ProbelabError for what is no filter. A variable that holds nothing must not make the question one
- *   about everything.
+ * @throws ProbelabError for what is no filter.
  */
 function conditionsOf(where: Where | undefined): Condition[] {
-  if (where !== undefined && !isPlain(where)) {
-    throw new ProbelabError(
-      `Can't filter by ${JSON.stringify(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
-    );
-  }
+  checkWhere(where);
   return Object.entries(where ?? {}).flatMap(([column, wanted]): Condition[] => {
     if (wanted === undefined) {
       throw new ProbelabError(
