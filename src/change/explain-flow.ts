@@ -94,7 +94,11 @@ export function flowAccount(cells: ChangeCells): Account {
   const parts = [
     ...sure,
     ...guesses.map((one) => ({ ...one, doubt: oneUser(one) ?? UNSURE })),
-  ].sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+  ].sort(
+    (a, b) =>
+      Number(a.doubt !== undefined) - Number(b.doubt !== undefined) ||
+      Math.abs(b.change) - Math.abs(a.change),
+  );
   // What all other rows did is a cause of its own: none is left.
   const isAll = alike === "named" || guesses.some(({ where }) => Object.keys(where).length === 0);
   // A program that a cause names didn't just upgrade.
@@ -293,14 +297,16 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const alike =
     unlikely > certainly ? "named" : unlikely > MAYBE * certainly ? "may be" : undefined;
   // What all others seem to have done may be one value's, or one release's.
-  const only = alike && onlyOne(flow, rest);
-  const whole: FlowCause = only ?? { where: {}, leaves: rest };
+  const { only, maybe: alone } = alike === undefined ? {} : oneValue(flow, rest);
+  const whole: FlowCause = only
+    ? { where: { [only.name]: only.value }, leaves: only.leaves }
+    : { where: {}, leaves: rest };
   const from =
     only !== undefined || (alike === "named" && causes.length === 0)
       ? byRelease(flow, whole)
       : whole;
   const isAll = from.kind === undefined && only === undefined;
-  const doubt = alike !== undefined && only === undefined ? aloneOf(flow, rest) : undefined;
+  const doubt = only === undefined && alone && `${alone.name} ${valueText(alone.value)}`;
   // Users heavier than any that was observed come and go, too.
   const unseen = users.known ? UNSEEN : 1;
   const variance = rowVariance.map((own) => unseen * own);
@@ -352,53 +358,38 @@ function goneReleases(flow: Flow): FlowCause[] {
   });
 }
 
-/** The value that may have moved alone where all rows seem to have: all others are too few to tell. */
-function aloneOf({ cells, expected, rowVariance }: Flow, rest: readonly number[]) {
+/**
+ * What seems to be the change of all these leaves may be that of one value: it is (`only`) where those of
+ * others moved by less than half as much, or are of causes; it may be (`maybe`) where they are too few
+ * to tell.
+ */
+function oneValue({ cells, expected, rowVariance }: Flow, rest: readonly number[]) {
   const { names, leaves, values, after } = cells;
   const { version, program } = releaseDimensions(cells);
   const won = (some: readonly number[]) => sumOver(after, some) - sumOver(expected, some);
   const all = won(rest);
-  const alone = names.flatMap((name, at) => {
-    if (at === version && program >= 0) return [];
-    const groups = [...leavesBy(leaves.codes[at]!, rest)];
-    const size = (some: readonly number[]) => sumOver(expected, some) + sumOver(after, some);
-    const [code] = groups.reduce((a, b) => (size(b[1]) > size(a[1]) ? b : a));
-    const others = groups.flatMap(([one, some]) => (one === code ? [] : some));
-    const noise = 2 * Math.sqrt(sumOver(rowVariance, others));
-    const isShown = won(others) * Math.sign(all) > noise;
-    return isShown || others.length === 0 ? [] : [`${name} ${valueText(values[at]![code]!)}`];
-  });
-  return alone[0];
-}
-
-/** The value of one dimension that alone makes up the change of these leaves, as those of others moved less than half as much. */
-function onlyOne({ cells, expected, rowVariance }: Flow, rest: readonly number[]) {
-  const { names, leaves, values, after } = cells;
-  const { version, program } = releaseDimensions(cells);
-  const mine = new Set(rest);
-  const won = (some: readonly number[]) => sumOver(after, some) - sumOver(expected, some);
   const found = names.flatMap((name, at) => {
     if (at === version && program >= 0) return [];
     const groups = [...leavesBy(leaves.codes[at]!, rest)];
     const [code, own] = groups.reduce((a, b) =>
       Math.abs(won(b[1])) > Math.abs(won(a[1])) ? b : a,
     );
-    const others = without(after.length, [{ leaves: own }]).filter((leaf) => mine.has(leaf));
-    const [had, all] = [sumOver(expected, others), sumOver(expected, own)];
-    const alike = (had * won(own)) / all;
+    const had = sumOver(expected, rest) - sumOver(expected, own);
+    const others = groups.flatMap(([one, some]) => (one === code ? [] : some));
     const noise = 2 * Math.sqrt(sumOver(rowVariance, others));
-    const isMost = Math.abs(won(own)) > Math.abs(won(others));
+    const alike = (had * won(own)) / sumOver(expected, own);
+    const beside = all - won(own);
     const isOnly =
-      isMost &&
-      Math.abs(won(others)) < ALIKE_RATIO * Math.abs(alike) &&
-      Math.abs(alike - won(others)) > noise;
-    // What is left is all of one value, beside others that causes are of.
+      Math.abs(won(own)) > Math.abs(beside) &&
+      Math.abs(beside) < ALIKE_RATIO * Math.abs(alike) &&
+      Math.abs(alike - beside) > noise;
     const isLeft = groups.length === 1 && leaves.sizes[at]! > 1;
-    return isLeft || (had > 0 && isOnly)
-      ? [{ where: { [name]: values[at]![code]! }, leaves: own, had }]
-      : [];
+    const only = isLeft || (had > 0 && isOnly);
+    const maybe = others.length > 0 && !(beside * Math.sign(all) > noise);
+    return only || maybe ? [{ name, value: values[at]![code]!, leaves: own, had, only }] : [];
   });
-  return found.sort((a, b) => b.had - a.had)[0];
+  const [only] = found.filter(({ only }) => only).sort((a, b) => b.had - a.had);
+  return { only, maybe: found.find(({ only }) => !only) };
 }
 
 /**

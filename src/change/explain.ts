@@ -318,33 +318,42 @@ function tellingOf(cells: ChangeCells, account: Account, causes: readonly Cause[
     const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
     return tell("Nothing stands out", whole, [usual, ...more]);
   }
-  const told = parts[0]!.told;
-  const share = told?.share ?? partText(first.part);
+  const [head, evidence, details] = causeTexts(cells, account, 0, causes);
   const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
   const all = isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole;
-  const asIf = parts[0]!.isAsIf === true ? ", had its runs held as many as before" : "";
-  const evidence = told?.evidence ?? `${evidenceText(cells, first, share)}${asIf}`;
-  const listed = others.filter((_, at) => !parts[at + 1]!.told).slice(0, MOST_LISTED);
-  const texts = others.flatMap((cause, at) => {
-    const own = parts[at + 1]!.told;
-    if (own !== undefined) return tell(own.headline, own.evidence, own.details ?? []).sentence;
-    return listed.includes(cause) ? causeText(cells, cause, causes.length) : [];
+  const listed = others.slice(0, MOST_LISTED).map((_, at) => {
+    const [head, ...texts] = causeTexts(cells, account, at + 1, causes);
+    return tell(head, texts[0], texts[1]).sentence;
   });
-  const untold = others.length - texts.length;
+  const untold = others.length - listed.length;
   const further =
     untold > 0 &&
     `${counted(untold, "further cause")} stand${untold === 1 ? "s" : ""} in the table`;
-  const head = told?.headline ?? headlineText(cells, first, causes.length);
-  if (first.grade === "may be") {
-    return tell(`May be: ${head}`, evidence, [
-      parts[0]!.doubt,
-      ...(told?.details ?? []),
-      all,
-      ...texts,
-      ...more,
-    ]);
-  }
-  return tell(head, evidence, [...(told?.details ?? []), all, ...texts, further, ...more]);
+  const isSure = first.grade === "named";
+  return tell(isSure ? head : `May be: ${head}`, evidence, [
+    parts[0]!.doubt,
+    ...details,
+    all,
+    ...listed,
+    further,
+    ...more,
+  ]);
+}
+
+/** Headline, evidence and details of a cause: its own, or how much its rows changed. */
+function causeTexts(
+  cells: ChangeCells,
+  { parts }: Account,
+  at: number,
+  causes: readonly Cause[],
+): [headline: string, evidence: string, details: readonly string[]] {
+  const { told } = parts[at]!;
+  if (told !== undefined) return [told.headline, told.evidence, told.details ?? []];
+  return [
+    headlineText(cells, causes[at]!, causes.length),
+    evidenceText(cells, causes[at]!, parts[at]!),
+    [],
+  ];
 }
 
 function movedOf(cells: ChangeCells, account: Account): Moved[] {
@@ -381,38 +390,21 @@ function headlineText(cells: ChangeCells, cause: Cause, many: number): string {
     : `${rest}${name} went from ${was} to ${is}`;
 }
 
-/** "From 53,000 to 41,000 measurements, 80 % of the change". */
-function evidenceText(cells: ChangeCells, cause: Cause, share: string): string {
+/** "From 53,000 to 41,000 measurements (change −13,100 to −10,900, 95 %), 80 % of the change". */
+function evidenceText(cells: ChangeCells, cause: Cause, { isAsIf }: Part): string {
   const { kind, unit, quantile } = cells;
   const { before, after, low, high, change } = cause;
-  const ends = `${amount(Math.round(low), "")} to ${amount(Math.round(high), "")}`;
+  const share = partText(cause.part);
   if (kind === "flow") {
-    const from = `${amount(Math.round(before ?? 0), "")} to ${amount(Math.round(after ?? 0), "")} ${unit}`;
-    return `From ${from} (change ${ends}, 95 %)${share}`;
+    const [was, is, least, most] = [before, after, low, high].map((n) =>
+      amount(Math.round(n ?? 0), ""),
+    );
+    const asIf = isAsIf === true ? ", had its runs held as many as before" : "";
+    return `From ${was} to ${is} ${unit} (change ${least} to ${most}, 95 %)${share}${asIf}`;
   }
   const above = quantile === undefined ? "" : ` by the share above ${amount(quantile.at, unit)}`;
   const by = amount(Number(change.toPrecision(2)), unit);
   return `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`;
-}
-
-/** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */
-function causeText(cells: ChangeCells, cause: Cause, many: number): string {
-  const { quantile, unit } = cells;
-  const { before, after, change, part } = cause;
-  const all = many > 1 ? "all other rows alike" : "all rows alike";
-  const name = Object.keys(cause.where).length === 0 ? all : cause.text;
-  const above = quantile === undefined ? "" : ` (share above ${amount(quantile.at, unit)})`;
-  const own = rateUnit(cells);
-  // As if runs had held what was to be expected, counts aren't whole.
-  const whole = cells.kind === "flow" && cells.runs !== undefined;
-  const rounded = (value: number | null) => (whole && value !== null ? Math.round(value) : value);
-  // A part that fell may still contribute to a rise, by its weight.
-  const against = ((after ?? 0) - (before ?? 0)) * change < 0;
-  const share = against ? "" : partText(part);
-  if (cells.kind === "flow" && before === 0) {
-    return `${name} appeared, with ${amount(rounded(after), own)} ${unit} and none before${share}`;
-  }
-  return `${name}${above} ${changeText(rounded(before), rounded(after), own)}${share}`;
 }
 
 /** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
