@@ -407,27 +407,17 @@ function byRelease(flow: Flow, cause: FlowCause): FlowCause {
   const mine = new Set(cause.leaves);
   const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
   const gone = goneRelease(counted, all, flow.variance);
-  if (gone !== undefined && gone.version !== from && expectMissing(flow, gone.leaves, all)) {
-    const where = { ...whose, [name]: gone.version, ...place };
-    return {
-      where,
-      leaves: gone.leaves,
-      rest: cause.rest ?? false,
-      kind: "loses",
-      open: gone.open,
-    };
-  }
-  if (from !== undefined) return cause;
-  const release = guilty(counted, leaves, flow.variance);
+  const other = gone?.version === from ? undefined : gone;
+  const release =
+    other ?? (from === undefined ? guilty(counted, leaves, flow.variance) : undefined);
   if (release === undefined) return cause;
-  if (release.kind !== "loses") {
-    const own = { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length };
-    return { ...own, kind: "either", open: release.open };
+  const { kind, open, version: of } = release;
+  if (kind === "either") {
+    return { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length, kind, open };
   }
   if (!expectMissing(flow, release.leaves, leaves)) return cause;
-  const where = { ...whose, [name]: release.version, ...place };
-  const { leaves: lost, open } = release;
-  return { where, leaves: lost, rest: cause.rest ?? false, kind: "loses", open };
+  const where = { ...whose, [name]: of, ...place };
+  return { where, leaves: release.leaves, rest: cause.rest ?? false, kind, open };
 }
 
 /**
