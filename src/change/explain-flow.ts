@@ -39,7 +39,7 @@ import {
   WIDE,
 } from "./thresholds.js";
 import { amount, percent, signedPercent } from "../base/numbers.js";
-import { elementText, partText, shortText, UNSURE, valueText, type CauseWhere } from "./words.js";
+import { elementText, partText, UNSURE, valueText, type CauseWhere } from "./words.js";
 import { placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
@@ -80,9 +80,7 @@ export function flowAccount(cells: ChangeCells): Account {
   const rest = { where: {}, leaves: without(after.length, named) };
   const oneUser = (one: Part) =>
     users.known && Object.keys(one.where).length > 0 && isOneUser(one) ? ONE_USER : undefined;
-  const sure = together(cells, sizes, named).map((one) =>
-    sizes.includes(one) ? one : { ...one, doubt: oneUser(one) },
-  );
+  const sure = [...sizes, ...named.map((one) => ({ ...one, doubt: oneUser(one) }))];
   if (alike === "named") sure.push(part(rest));
   const greatest = sure.reduce((most, { change }) => Math.max(most, Math.abs(change)), 0);
   const guesses =
@@ -151,37 +149,6 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
     remarks: [],
     notes: [],
   };
-}
-
-/** Causes of the same rows, whose runs are fewer and hold fewer measurements, are one, from the rows that were to those that are. */
-function together(cells: ChangeCells, sizes: readonly Part[], named: readonly Part[]): Part[] {
-  const key = ({ where }: Part) => JSON.stringify(Object.entries(where).sort());
-  const twice = named.filter((one) => sizes.some((size) => key(size) === key(one)));
-  const merged = twice.map((one): Part => {
-    const size = sizes.find((each) => key(each) === key(one))!;
-    const leaves = [...new Set([...size.leaves, ...one.leaves])];
-    const after = sumOver(cells.after, leaves);
-    const change = size.change + one.change;
-    const before = after - change;
-    const by = (part: Part) => signedPercent(part.after! / part.before! - 1);
-    const [fell, rounded] = [
-      change < 0 ? "fell" : "rose",
-      (n: number) => amount(Math.round(n), ""),
-    ];
-    return {
-      where: one.where,
-      leaves,
-      ...{ before, after, change, half: Math.hypot(size.half, one.half) },
-      told: {
-        headline: `${shortText(one.where)} ${fell} by ${percent(Math.abs(change / before))} (${rounded(Math.abs(change))} ${cells.unit})`,
-        evidence: `From ${rounded(before)} to ${rounded(after)} ${cells.unit}: its runs changed by ${by(one)}, and what each holds by ${by(size)}`,
-      },
-    };
-  });
-  const alone = [...sizes, ...named].filter(
-    (one) => !twice.some((other) => key(other) === key(one)),
-  );
-  return [...merged, ...alone];
 }
 
 /** What would not have been seen; or, where that is half of all rows, that they are too few. */

@@ -200,7 +200,13 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
       sentence: tell(told.headline, told.evidence, told.details ?? []).sentence,
     }),
   });
-  const causes = account.parts.map(causeOf);
+  const found = account.parts.map(causeOf);
+  // Rows whose runs are fewer, and hold fewer, are two causes.
+  const causes = found.map((cause, at) => {
+    const isTwice = found.some((other) => other !== cause && other.text === cause.text);
+    const isSize = account.parts[at]!.told?.holds !== undefined;
+    return isTwice && isSize ? { ...cause, text: `what runs of ${cause.text} hold` } : cause;
+  });
   const rest = causeOf(account.rest);
   // Rows of runs that hold fewer are in both: what those runs would have held is what came without it.
   const isWithout = account.parts.some(({ isAsIf, told }) => isAsIf || told?.holds !== undefined);

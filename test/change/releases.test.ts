@@ -307,6 +307,30 @@ describe("what comes and goes with a few users", () => {
     expect(sentence).toContain("it may be one user");
   });
 
+  test("is two causes, one after the other, where a release has fewer runs and they hold fewer", () => {
+    const draw = draws(1);
+    const service = serviceOf(draw, { rows: 200_000 });
+    const where = { software_name: "miniprobe", software_version: "2.9.0" };
+    const runs = service.runs.flatMap((run): Run[] => {
+      if (run.day < 0 || !has(run, where)) return [run];
+      return draw.uniform() < 0.5 ? [] : [{ ...run, length: Math.ceil(run.length * 0.4) }];
+    });
+    const { causes, result } = explainCells(serviceCells(runs, false));
+    expect(causes.map(({ where }) => where)).toEqual([where, where]);
+    const [fewer, shorter] = causes;
+    expect(shorter!.before).toBeCloseTo(fewer!.after!);
+    expect(shorter!.after).toBe(
+      runs
+        .filter((run) => run.day >= 0 && has(run, where))
+        .reduce((sum, { length }) => sum + length, 0),
+    );
+    expect(result.rows().map((row) => row["cause"])).toEqual([
+      "miniprobe 2.9.0",
+      "what runs of miniprobe 2.9.0 hold",
+      "all rows without them",
+    ]);
+  });
+
   test("is told of the whole program where its releases lost alike", () => {
     const { causes } = asked(20, 15_000, ({ day, user, values: [program] }) => {
       return day < 0 || program !== "Kiosk" || user % 4 === 0;
