@@ -84,15 +84,13 @@ export function countCauses(
 
 /** What the leaves of no cause did together. */
 function recentred({ before, after, ratio }: CountLeaves, out: Uint8Array, centre: number): number {
-  let [had, has, all] = [0, 0, 0];
+  let [had, has] = [0, 0];
   for (let leaf = 0; leaf < out.length; leaf += 1) {
-    const was = before[leaf]! * ratio;
-    all += was + after[leaf]!;
     if (out[leaf] === 1) continue;
-    had += was;
+    had += before[leaf]! * ratio;
     has += after[leaf]!;
   }
-  return had > 0 && had + has > all * LEAST_REST ? has / had : centre;
+  return had > 0 ? has / had : centre;
 }
 
 interface Moved {

@@ -246,9 +246,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const upgraded = upgrade(cells, counted, out);
   const expected = upgraded(before).map((n) => n * ratio);
   const size = upgraded(counted.before).map((n, leaf) => n * ratio + counted.after[leaf]!);
-  // What is named for certain says nothing of how users scatter.
-  const beside = usersOf(cells, out, found.ordinary, found.variance);
-  const rowVariance = beside.variance.map((own, leaf) => {
+  const rowVariance = users.variance.map((own, leaf) => {
     return size[leaf]! > 0 ? own * ((expected[leaf]! + after[leaf]!) / size[leaf]!) ** 2 : 0;
   });
   const flow: Flow = { cells, counted, expected, out, variance: found.variance, rowVariance };

@@ -25,21 +25,20 @@ export interface Users {
   readonly least: (unlikely: number, lost?: number) => number;
 }
 
-/** How many places these leaves' change comes from, as if all had an equal part of it. */
-export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
-  const { version } = releaseDimensions(cells);
-  const test = cells.names.indexOf("test_name");
-  const { parts } = groupedBut(cells.leaves, [version, test]);
-  const sums = [...leavesBy(parts, leaves).values()].map((own) => sumOver(moved, own));
-  const all = sums.reduce((sum, by) => sum + by, 0);
-  return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
+/** Leaves by program, country and network: where versions or tests were asked about, those of one user are of one place. */
+function placesOf({ names, leaves }: ChangeCells) {
+  const { version } = releaseDimensions({ names });
+  const test = names.indexOf("test_name");
+  return { version, test, ...groupedBut(leaves, [version, test]) };
 }
 
-/** The size of the place in which half of all rows are that large. */
-function middlePlace(n: Float64Array): number {
-  const sorted = n.slice().sort();
-  let left = sumOver(n) / 2;
-  return sorted.find((own) => (left -= own) <= 0) ?? 0;
+/** How many places these leaves' change comes from, as if all had an equal part of it. */
+export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
+  const sums = [...leavesBy(placesOf(cells).parts, leaves).values()].map((own) =>
+    sumOver(moved, own),
+  );
+  const all = sums.reduce((sum, by) => sum + by, 0);
+  return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
 }
 
 /** Logarithm of Bennett's bound. @param most the greatest single change. */
@@ -70,46 +69,37 @@ export function usersOf(
   ordinary: number,
   variance: Float64Array,
 ): Users {
-  const { version } = releaseDimensions(cells);
   const counted = { ...cells, ...cells.runs };
   const had = upgrade(cells, counted, out)(counted.before).map((n) => n * cells.ratio);
   const size = had.map((n, leaf) => n + counted.after[leaf]!);
   const moved = had.map((n, leaf) => counted.after[leaf]! - n * ordinary);
-  const test = cells.names.indexOf("test_name");
-  const placesBut = (left: readonly number[]) => {
-    const { parts, groups } = groupedBut(cells.leaves, left);
-    const [n, by] = [sumsIn(parts, size, groups, out), sumsIn(parts, moved, groups, out)];
-    const squares = n.map(
-      (own, at) => Math.max(0, Math.abs(by[at]!) - (PART_TOLERANCE * own) / 2) ** 2,
-    );
-    // In large places a user is lost in what the place does by itself.
-    const small = middlePlace(n);
-    const heavy = Array.from(n.keys())
-      .filter((at) => n[at]! > 0 && n[at]! <= small)
-      .sort((a, b) => squares[b]! / n[b]! - squares[a]! / n[a]!);
-    const [allSquares, all] = [sumOver(squares), sumOver(n)];
-    /** By what the other places than these show. */
-    const beside = (own: ReadonlySet<number>) => {
-      let [mine, rows] = [0, 0];
-      for (const at of own) [mine, rows] = [mine + squares[at]!, rows + n[at]!];
-      const sum = allSquares - mine + CLUMP.runs * CLUMP.rows;
-      const first = heavy.find((at) => !own.has(at));
-      const most = first === undefined ? 0 : squares[first]! / n[first]!;
-      return {
-        scatter: Math.max(1, sum / (all - rows + CLUMP.rows)),
-        heaviest: UNSEEN * Math.max(HEAVIEST, most),
-      };
+  const { version, test, parts, groups } = placesOf(cells);
+  const [n, by] = [sumsIn(parts, size, groups, out), sumsIn(parts, moved, groups, out)];
+  const squares = by.map((change) => change ** 2);
+  // In large places a user is lost in what the place does by itself: the heaviest is seen in the others.
+  const sorted = n.slice().sort();
+  let left = sumOver(n) / 2;
+  const small = sorted.find((own) => (left -= own) <= 0) ?? 0;
+  const heavy = Array.from(n.keys())
+    .filter((at) => n[at]! > 0 && n[at]! <= small)
+    .sort((a, b) => squares[b]! / n[b]! - squares[a]! / n[a]!);
+  const [allSquares, all] = [sumOver(squares), sumOver(n)];
+  /** What the other places than these show: the variance of a row's change, and rows of the heaviest user. */
+  const beside = (own: ReadonlySet<number>) => {
+    let [mine, rows] = [0, 0];
+    for (const at of own) [mine, rows] = [mine + squares[at]!, rows + n[at]!];
+    const sum = allSquares - mine + CLUMP.runs * CLUMP.rows;
+    const first = heavy.find((at) => !own.has(at));
+    const most = first === undefined ? 0 : squares[first]! / n[first]!;
+    return {
+      scatter: Math.max(1, sum / (all - rows + CLUMP.rows)),
+      heaviest: UNSEEN * Math.max(HEAVIEST, most),
     };
-    return { parts, groups, beside };
   };
-  const [users, going] = [placesBut([version, test]), placesBut([test])];
-  const known = (version >= 0 || test >= 0) && users.groups >= LEAST_PLACES;
-  const all = users.beside(new Set());
-  const varianceOf = known ? size.map((n) => n * all.scatter) : variance;
-  const named = (leaves: readonly number[], at: number) => {
-    const own = cells.leaves.codes[at];
-    return own !== undefined && leaves.every((leaf) => own[leaf] === own[leaves[0]!]);
-  };
+  const known = (version >= 0 || test >= 0) && groups >= LEAST_PLACES;
+  const { scatter, heaviest } = beside(new Set());
+  const varianceOf = known ? size.map((n) => n * scatter) : variance;
+  const codes = cells.leaves.codes[version];
   return {
     known,
     variance: varianceOf,
@@ -117,15 +107,14 @@ export function usersOf(
       const movedBy = (some: readonly number[]) =>
         sumOver(counted.after, some) - factor * sumOver(had, some);
       const change = movedBy(leaves);
-      const { parts, beside } = named(leaves, version) ? going : users;
       const own = leavesBy(parts, leaves);
       const { scatter, heaviest } = beside(new Set(own.keys()));
-      const places = [...own.values()];
       const most = known
-        ? places.reduce((a, own) => Math.max(a, Math.sign(change) * movedBy(own)), 0)
+        ? [...own.values()].reduce((a, own) => Math.max(a, Math.sign(change) * movedBy(own)), 0)
         : 0;
       const n = sumOver(size, leaves);
-      const usual = factor === 1 || named(leaves, version) ? TOTAL_TOLERANCE : PART_TOLERANCE;
+      const isRelease = codes && leaves.every((leaf) => codes[leaf] === codes[leaves[0]!]);
+      const usual = factor === 1 || isRelease ? TOTAL_TOLERANCE : PART_TOLERANCE;
       const spread = known ? n * scatter : sumOver(variance, leaves);
       return exponent(Math.abs(change) - (usual * n) / 2, spread, Math.min(heaviest, most));
     },
@@ -139,7 +128,7 @@ export function usersOf(
         const n = lost === undefined ? rowsOfAll : (2 / lost - 1) * rows;
         const usual = lost === 0.5 ? PART_TOLERANCE : TOTAL_TOLERANCE;
         const beyond = rows - (usual * n) / 2;
-        const most = known ? Math.min(all.heaviest, rows) : 0;
+        const most = known ? Math.min(heaviest, rows) : 0;
         if (exponent(beyond, perRow * n, most) < unlikely) low = rows;
         else high = rows;
       }
