@@ -250,7 +250,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
     return size[leaf]! > 0 ? own * ((expected[leaf]! + after[leaf]!) / size[leaf]!) ** 2 : 0;
   });
   const flow: Flow = { cells, counted, expected, out, variance: found.variance, rowVariance };
-  const rowsOf = (one: Found) => namedRows(cells, one, expected, after);
+  const rowsOf = (one: Found) => namedRows(cells, one);
   const relative = (some: readonly number[]) => sumOver(after, some) / sumOver(expected, some) - 1;
   const causes = joined(leaves, certain.map(rowsOf), relative).map((one) => byRelease(flow, one));
   const rest = without(before.length, certain);

@@ -50,7 +50,7 @@ function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
  */
 export function rateAccount(given: ChangeCells): Account {
   const cells = expected(given);
-  const { before, after, partBefore, partAfter, variance, quantile } = cells;
+  const { before, partBefore, variance, quantile } = cells;
   const all = rateOf(cells);
   const whole = all.r1 - all.r0;
   // A quantile moves as the share above its middle does, turned into its own unit.
@@ -80,9 +80,6 @@ export function rateAccount(given: ChangeCells): Account {
     const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
     return { ...rows, ...ends, change: mix + rate, half, rate, mix };
   };
-  const asBefore = after.map((n, leaf) =>
-    before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
-  );
   const likely = mixOf(cells);
   // What only may be is told where nothing else is.
   const isTold = likely?.doubt === undefined || asItWas.causes.length === 0;
@@ -97,7 +94,7 @@ export function rateAccount(given: ChangeCells): Account {
       : // As if the mix had been that of after.
         rateSearch({ ...cells, before: weigh(before), partBefore: weigh(partBefore) }, cuboids);
   const parts = causes.flatMap((each): Part[] => {
-    const own = part(namedRows(cells, each, asBefore, partAfter));
+    const own = part(namedRows(cells, each));
     // The mix's own sentence gives the rates of its value.
     const isMix = own.leaves.length === mixed?.leaves.length;
     if (isMix && left(mixed.leaves, [own]).length === 0) return [];
@@ -135,7 +132,7 @@ export function rateAccount(given: ChangeCells): Account {
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
   if (parts.length === 0) {
     const [maybe] = rateSearch(cells, cuboids, true).causes;
-    if (maybe) parts.push({ ...part(namedRows(cells, maybe, asBefore, partAfter)), doubt: UNSURE });
+    if (maybe) parts.push({ ...part(namedRows(cells, maybe)), doubt: UNSURE });
   }
   const rest = part({ where: {}, leaves: without(before.length, parts) });
   const seen = parts.every(({ doubt }) => doubt !== undefined)

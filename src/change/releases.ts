@@ -190,33 +190,18 @@ export interface NamedRows {
   readonly values: readonly number[];
 }
 
-/**
- * A found element by name. Of a version it is the one program that changed, which is named with it: the
- * same number of another program is another release. All its rows where several programs changed.
- *
- * @param had what was to be expected of each leaf. @param has what came.
- */
+/** A found element by name: of a version with its program, where one has it; the same number of another is another release. */
 export function namedRows(
   cells: ChangeCells,
   { dimensions, values: codes, leaves, rest }: Found,
-  had: Float64Array,
-  has: Float64Array,
 ): NamedRows {
   const { names, values } = cells;
-  const { version, program } = releaseDimensions(cells);
+  const isRelease = dimensions.includes(releaseDimensions(cells).version);
   const where = Object.fromEntries(
     dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
   );
-  const found = { dimensions, values: codes, rest };
-  if (!dimensions.includes(version)) return { ...found, where, leaves, isRelease: false };
-  const programs = cells.leaves.codes[program];
-  const groups = programs === undefined ? [] : [...leavesBy(programs, leaves).values()];
-  const lost = (some: readonly number[]) => sumOver(has, some) - sumOver(had, some);
-  const moved = (some: readonly number[]) => sumOver(has, some) / sumOver(had, some) - 1;
-  const most = groups.reduce((a, b) => (Math.abs(lost(b)) > Math.abs(lost(a)) ? b : a), []);
-  const along = groups.filter((some) => moved(some) / moved(most) > ALIKE_RATIO);
-  const own = along.length === 1 ? most : leaves;
-  return { ...found, where: { ...programOf(cells, own), ...where }, leaves: own, isRelease: true };
+  const named = isRelease ? { ...programOf(cells, leaves), ...where } : where;
+  return { dimensions, values: codes, rest, where: named, leaves, isRelease };
 }
 
 /** The program that all of these leaves are of, by its dimension; nothing where there are several. */
@@ -260,15 +245,13 @@ function keptOf(
   return { was, is, noise: Math.max(1, sumOver(variance, leaves) / (was + is)) };
 }
 
-/** The releases that these leaves are of, the newest first: a patch of an older line is new, too, if its rows are. */
+/** The releases that these leaves are of, the newest first. */
 function releasesOf(
   cells: ChangeCells,
   leaves: readonly number[],
   variance: Float64Array,
 ): ReleaseRows[] {
   const { version } = releaseDimensions(cells);
-  const all = sumOver(cells.before, leaves) * cells.ratio;
-  const isNew = ({ was, is }: Sums) => Number(is > NEW * was && was < PART_TOLERANCE * all);
   return [...leavesBy(cells.leaves.codes[version]!, leaves)]
     .map(([code, own]) => {
       return {
@@ -277,7 +260,7 @@ function releasesOf(
         leaves: own,
       };
     })
-    .sort((a, b) => isNew(b) - isNew(a) || compareVersions(b.text, a.text));
+    .sort((a, b) => compareVersions(b.text, a.text));
 }
 
 /**

@@ -125,7 +125,7 @@ export function runSizes(
     sizes.push({ where, leaves, before, after: now, change, half, told, doubt });
   };
   for (const each of causes) {
-    const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
+    const rows = namedRows(cells, each);
     const { where, leaves } = rows;
     const found = sizeOf(leaves);
     if (found === undefined) {
