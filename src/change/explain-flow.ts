@@ -23,7 +23,6 @@ import {
   programOf,
   releaseDimensions,
   releaseName,
-  siblings,
   upgrade,
 } from "./releases.js";
 import {
@@ -357,32 +356,22 @@ function oneValue({ cells, expected, rowVariance }: Flow, rest: readonly number[
   return { only, maybe: found.find(({ only }) => !only) };
 }
 
-/**
- * A cause of one program by the release that it comes from. Where that is another than the cause is of,
- * the release is expected to have what the others lack.
- */
+/** A cause of one program by the release that it comes from, which is expected to have what the others lack. */
 function byRelease(flow: Flow, cause: FlowCause): FlowCause {
-  const { cells, counted, out } = flow;
+  const { cells, counted, variance } = flow;
   const { version, program } = releaseDimensions(cells);
-  const name = cells.names[version] ?? "";
-  const { [name]: from, ...place } = cause.where;
-  const whose = programOf(cells, cause.leaves);
-  if (version < 0 || (program >= 0 && Object.keys(whose).length === 0)) return cause;
-  const all = from === undefined ? cause.leaves : siblings(cells, cause.leaves);
-  const mine = new Set(cause.leaves);
-  const leaves = all.filter((leaf) => mine.has(leaf) || out[leaf] === 0);
-  const gone = goneRelease(counted, all, flow.variance);
-  const other = gone?.version === from ? undefined : gone;
-  const release =
-    other ?? (from === undefined ? guilty(counted, leaves, flow.variance) : undefined);
+  const name = cells.names[version];
+  const { where: place, leaves, rest = false } = cause;
+  const whose = programOf(cells, leaves);
+  const isOne = program < 0 || Object.keys(whose).length > 0;
+  if (name === undefined || name in place || !isOne) return cause;
+  const release = goneRelease(counted, leaves, variance) ?? guilty(counted, leaves, variance);
   if (release === undefined) return cause;
-  const { kind, open, version: of } = release;
-  if (kind === "either") {
-    return { where: { ...whose, ...place }, leaves, rest: leaves.length < all.length, kind, open };
-  }
+  const { kind, open } = release;
+  if (kind === "either") return { where: { ...whose, ...place }, leaves, rest, kind, open };
   if (!expectMissing(flow, release.leaves, leaves)) return cause;
-  const where = { ...whose, [name]: of, ...place };
-  return { where, leaves: release.leaves, rest: cause.rest ?? false, kind, open };
+  const where = { ...whose, [name]: release.version, ...place };
+  return { where, leaves: release.leaves, rest, kind, open };
 }
 
 /**

@@ -363,18 +363,6 @@ function stayed({ was, is, noise }: Kept, program: Sums): number {
   return likelihood(1) - likelihood(program.is / program.was);
 }
 
-/** The rows of the program of a release, in a country, network or test where these leaves are of one. */
-export function siblings({ leaves: { codes }, ...cells }: ChangeCells, leaves: readonly number[]) {
-  const { version } = releaseDimensions(cells);
-  const [first = 0] = leaves;
-  const same = codes.filter(
-    (own, at) => at !== version && leaves.every((leaf) => own[leaf] === own[first]),
-  );
-  return Array.from(codes[version]!.keys()).filter((leaf) =>
-    same.every((own) => own[leaf] === own[first]),
-  );
-}
-
 /** Users of a program who went from release to release. */
 export interface Move {
   /** Whose versions they are, where that is asked about: the software_name. */
