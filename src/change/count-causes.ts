@@ -192,13 +192,10 @@ function weights(
   // A median of changes of fewer rows is a step.
   const least = given.runs ? 8 : 30;
   const sample = sampled(size.length, (leaf) => size[leaf]! >= least && !(last && out[leaf] === 1));
-  // By size: numbers sort by themselves much quicker than by a function.
-  const keys = new Float64Array(sample.length);
-  sample.forEach((leaf, at) => (keys[at] = Math.round(Math.log(size[leaf]!) * 1e6) * SAMPLE + at));
-  const leaves = new Int32Array(keys.sort().length).map((_, at) => sample[keys[at]! % SAMPLE]!);
+  const leaves = sample.sort((a, b) => size[a]! - size[b]!);
   const scale = 2 * (1 + given.ratio * centre);
-  const poisson = keys.map((_, at) => scale / size[leaves[at]!]!);
-  const moved = keys.map((_, at) => Math.abs(change[leaves[at]!]!));
+  const poisson = Float64Array.from(leaves, (leaf) => scale / size[leaf]!);
+  const moved = Float64Array.from(leaves, (leaf) => Math.abs(change[leaf]!));
   const bins = Math.min(20, Math.floor(leaves.length / 50));
   const points = Array.from({ length: bins }, (_, bin) => {
     const [from, to] = [bin, bin + 1].map((at) => Math.floor((at * leaves.length) / bins));

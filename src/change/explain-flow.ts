@@ -56,7 +56,7 @@ export function flowAccount(cells: ChangeCells): Account {
   if (was === 0 || is === 0) return allOrNothing(cells, was, is);
   const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
-  const { causes, maybe, expected, alike, doubt, variance, users, isOneUser } = flowCauses(
+  const { causes, maybe, expected, variance, users, isOneUser } = flowCauses(
     { ...cells, after },
     cuboids,
   );
@@ -66,7 +66,8 @@ export function flowAccount(cells: ChangeCells): Account {
     const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
     const isAsIf = Math.abs(sumOver(cells.after, leaves) - has) > 0.5;
     const own = { where, leaves, rest, isAsIf, before: had, after: has, change: has - had, half };
-    return { ...own, told: releaseTold(cells, cause, own, partOf(has - had)) };
+    const doubt = isOneUser(leaves) ? ONE_USER : undefined;
+    return { ...own, doubt, told: releaseTold(cells, cause, own, partOf(has - had)) };
   };
   const changed = causes.map(part);
   const { program, version } = releaseDimensions(cells);
@@ -75,48 +76,37 @@ export function flowAccount(cells: ChangeCells): Account {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
     return before! < 1 && after! < PART_TOLERANCE * was && names.join() === cells.names[program];
   };
-  const named = changed.filter((one) => !isNews(one));
-  const rest = { where: {}, leaves: without(after.length, named) };
-  const oneUser = (one: Part) =>
-    users.known && Object.keys(one.where).length > 0 && isOneUser(one) ? ONE_USER : undefined;
-  const sure = [...sizes, ...named.map((one) => ({ ...one, doubt: oneUser(one) }))];
-  if (alike === "named") sure.push(part(rest));
-  const greatest = sure.reduce((most, { change }) => Math.max(most, Math.abs(change)), 0);
-  const guesses =
-    alike === "may be" && Math.abs(part(rest).change) > greatest
-      ? [part(rest)]
-      : sure.length > 0
-        ? []
-        : maybe.map(part).slice(0, MOST_GUESSED);
-  const parts = [
-    ...sure,
-    ...guesses.map((one) => ({ ...one, doubt: oneUser(one) ?? UNSURE })),
-  ].sort(
+  const sure = [...sizes, ...changed.filter((one) => !isNews(one))];
+  const guesses = sure.length > 0 ? [] : maybe.slice(0, MOST_GUESSED).map(part);
+  const parts = [...sure, ...guesses.map((one) => ({ ...one, doubt: one.doubt ?? UNSURE }))].sort(
     (a, b) =>
       Number(a.doubt !== undefined) - Number(b.doubt !== undefined) ||
       Math.abs(b.change) - Math.abs(a.change),
   );
-  // What all other rows did is a cause of its own: none is left.
-  const isAll = alike === "named" || guesses.some(({ where }) => Object.keys(where).length === 0);
   // A program that a cause names didn't just upgrade.
   const guilty = program < 0 ? [] : parts.map(({ where }) => where[cells.names[program]!]).flat();
   const news = changed.filter(isNews).map((one) => {
     return `${elementText(one.where)} appeared, with ${amount(one.after, "")} ${cells.unit} and none before.`;
   });
-  const unseen = sure.length === 0 && was + is > 0 ? unseenOf(cells, users, cuboids) : {};
+  const unseen = sure.length === 0 ? unseenOf(cells, users, cuboids) : {};
   const note =
     "Before, of a release whose runs changed: what its runs would have held. All rows without it: as if those runs had held that.";
+  const others = parts.filter((one) => !sizes.includes(one));
   return {
     before: was,
     after: is,
     parts,
-    rest: part({ where: {}, leaves: isAll ? [] : without(after.length, [...named, ...guesses]) }),
+    rest: part({ where: {}, leaves: without(after.length, others) }),
     moves: moves(cells).filter((move) => !guilty.includes(move.program)),
     tooFew: unseen.tooFew,
     remarks: [
-      ...(isAll && doubt !== undefined
-        ? [`These rows can't tell whether all did, or ${doubt} alone.`]
-        : []),
+      ...[causes, maybe]
+        .flat()
+        .flatMap(({ where, open }) =>
+          Object.keys(where).length === 0 && open !== undefined
+            ? [`These rows can't tell ${open}.`]
+            : [],
+        ),
       ...news,
       ...(unseen.text ?? []),
     ],
@@ -210,8 +200,8 @@ interface Flow {
  * in another number than was to be expected, where users went from release to release as they did in
  * the whole program; and of a program that changed as a whole the release that did.
  *
- * @returns disjoint causes, and where there are none those that may be; what was to be expected of each leaf, as of a range as long as after; whether
- *   the rows of no cause changed so much that they are one, too; the variance of each leaf's change.
+ * @returns disjoint causes, those that may be where none is certain; what was to be expected of each
+ *   leaf, as of a range as long as after, and the variance of its change.
  */
 export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const { ratio, names, runs, before, after, leaves } = cells;
@@ -232,8 +222,8 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   // What moved in a handful of places may be users who came or went: it shows how they do.
   const wide = found.causes.filter((one) => placesIn(cells, one.leaves, moved) >= WIDE);
   const users = usersOf(cells, marked(before.length, wide), found.ordinary, found.variance);
-  const isOneUser = ({ leaves }: { readonly leaves: readonly number[] }) =>
-    cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < WIDE;
+  const isOneUser = (some: readonly number[]) =>
+    users.known && names.includes("probe_asn") && placesIn(cells, some, moved) < WIDE;
   /** How unlikely a cause is by users alone, by its price. */
   const sureness = (one: Found) => {
     return users.known ? users.against(one.leaves) / elementPrice(cuboids, one) : 1;
@@ -253,39 +243,30 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const relative = (some: readonly number[]) => sumOver(after, some) / sumOver(expected, some) - 1;
   const causes = joined(leaves, certain.map(rowsOf), relative).map((one) => byRelease(flow, one));
   const rest = without(before.length, certain);
-  const movedAll =
-    Math.abs(found.ordinary - 1) > TOTAL_TOLERANCE &&
-    Math.abs(sumOver(after, rest) / sumOver(expected, rest) - 1) > TOTAL_TOLERANCE;
-  const unlikely = movedAll ? users.against(rest, 1) : 0;
-  const certainly = CERTAIN ** 2 / 2;
-  const alike =
-    unlikely > certainly ? "named" : unlikely > MAYBE * certainly ? "may be" : undefined;
-  // What all others seem to have done may be one value's, or one release's.
-  const { only, maybe: alone } = alike === undefined ? {} : oneValue(flow, rest);
-  const whole: FlowCause = only
-    ? { where: { [only.name]: only.value }, leaves: only.leaves }
-    : { where: {}, leaves: rest };
-  const from =
-    only !== undefined || (alike === "named" && causes.length === 0)
-      ? byRelease(flow, whole)
-      : whole;
-  const isAll = from.kind === undefined && only === undefined;
-  const doubt = only === undefined && alone && `${alone.name} ${valueText(alone.value)}`;
   // Users heavier than any that was observed come and go, too.
-  const unseen = users.known ? UNSEEN : 1;
-  const variance = rowVariance.map((own) => unseen * own);
-  const about = { expected, variance, out, users, doubt, isOneUser };
-  if (!isAll && alike === "named") {
-    return { ...about, causes: [...causes, from], maybe: [], alike: undefined };
-  }
-  const others = isAll ? alike : undefined;
+  const variance = rowVariance.map((own) => (users.known ? UNSEEN : 1) * own);
+  const about = { expected, variance, out, users, isOneUser };
+  const isLarge =
+    Math.min(Math.abs(found.ordinary - 1), Math.abs(relative(rest))) > TOTAL_TOLERANCE;
+  const unlikely = isLarge ? users.against(rest, 1) / (CERTAIN ** 2 / 2) : 0;
+  const whole =
+    unlikely > MAYBE ? [wholeCause(flow, rest, causes.length === 0 && unlikely > 1)] : [];
+  const named = unlikely > 1 ? [...causes, ...whole] : causes;
   // What was named for certain changes what was to be expected of others: beside it nothing is guessed.
-  if (causes.length > 0 || others !== undefined) {
-    return { ...about, causes, maybe: [], alike: others };
+  if (named.length > 0) return { ...about, causes: named, maybe: [] };
+  const guessed = whole.length > 0 ? whole : maybe.map((one) => byRelease(flow, rowsOf(one)));
+  return { ...about, causes: [], maybe: guessed.length > 0 ? guessed : goneReleases(flow) };
+}
+
+/** What all these leaves did: it may have been one value's change, or one release's. */
+function wholeCause(flow: Flow, rest: readonly number[], alone: boolean): FlowCause {
+  const { only, maybe } = oneValue(flow, rest);
+  if (only) {
+    return byRelease(flow, { where: { [only.name]: only.value }, leaves: only.leaves });
   }
-  const guessed = isAll ? maybe.map((one) => byRelease(flow, rowsOf(one))) : [from];
-  const guesses = guessed.length > 0 ? guessed : goneReleases(flow);
-  return { ...about, causes, maybe: guesses, alike: others };
+  const open = maybe && `whether all did, or ${maybe.name} ${valueText(maybe.value)} alone`;
+  const all = { where: {}, leaves: rest, open };
+  return alone ? byRelease(flow, all) : all;
 }
 
 /** Causes of a value and of the rest of it, as of a release and the rest of its program, that moved alike are one. */

@@ -71,11 +71,6 @@ export const LEAST_RATE = 0.02;
 /** All rows changed alike if the causes leave this many times the squared error. */
 export const ALIKE = 4;
 
-// Mixes.
-
-/** A coarser dimension is named if it holds, and its mix explains, this part of what the finer one does. */
-export const NEARLY = 0.8;
-
 /** Parts of the price from which a cause is named, and from which it may be one: of 100 quiet weeks two name one, and five may. */
 export const NAMED = 0.7;
 export const MAYBE = 0.3;
