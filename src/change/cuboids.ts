@@ -10,9 +10,7 @@ export interface Leaves {
 /** The leaves grouped by some of the dimensions. */
 export interface Cuboid {
   readonly dimensions: readonly number[];
-  /** The cuboid of a dimension more whose groups it joins, by its place among all; undefined: it joins leaves. */
-  readonly finer: number | undefined;
-  /** The group of each group (or leaf) that it joins. */
+  /** The group of each leaf. */
   readonly parts: Int32Array;
   /** How many groups there are: counted from 0, in the order of their first leaves. */
   readonly groups: number;
@@ -30,47 +28,21 @@ export interface Element {
 /** Visits of leaves that a search may cost: beyond it combinations of fewer dimensions are searched. */
 const MOST_VISITS = 60_000_000;
 
-/**
- * All combinations of dimensions, the single ones first, as many as can be searched: at least up to
- * triples. Each joins the groups of the one with a dimension more that has the fewest.
- */
+/** All combinations of dimensions, the single ones first, as many as can be searched: at least up to triples. */
 export function cuboidsOf(leaves: Leaves): readonly Cuboid[] {
-  return remembered(leaves, "all", () => allCuboids(leaves));
-}
-
-function allCuboids(leaves: Leaves): Cuboid[] {
-  const { sizes, codes } = leaves;
-  const size = codes[0]?.length ?? 0;
-  const all = sizes.map((_, dimension) => dimension);
-  const masks = Array.from({ length: (1 << sizes.length) - 1 }, (_, index) => index + 1);
-  const dimensionsOf = (mask: number) => all.filter((dimension) => mask & (1 << dimension));
-  const bits = (mask: number) => dimensionsOf(mask).length;
-  let most = Math.min(3, sizes.length);
-  while (
-    most < sizes.length &&
-    masks.filter((mask) => bits(mask) <= most + 1).length * size <= MOST_VISITS
-  ) {
-    most += 1;
-  }
-  const wanted = masks.filter((mask) => bits(mask) <= most).sort((a, b) => bits(a) - bits(b));
-  const made = new Array<Cuboid>(wanted.length);
-  for (let at = wanted.length - 1; at >= 0; at -= 1) {
-    const mask = wanted[at]!;
-    if (bits(mask) === sizes.length) {
-      const same = new Int32Array(size).map((_, leaf) => leaf);
-      made[at] = { dimensions: all, finer: undefined, parts: same, groups: size, example: same };
-      continue;
-    }
-    const [finer] = all
-      .map((dimension) => wanted.indexOf(mask | (1 << dimension)))
-      .filter((place) => place > at)
-      .sort((a, b) => made[a]!.groups - made[b]!.groups);
-    // Groups of a leaf each are the leaves.
-    const joins = finer === undefined || made[finer]!.groups === size ? undefined : finer;
-    const joined = joins === undefined ? undefined : made[joins]!.example;
-    made[at] = { ...grouped(leaves, dimensionsOf(mask), joined), finer: joins };
-  }
-  return made;
+  return remembered(leaves, "all", () => {
+    const { sizes, codes } = leaves;
+    const all = sizes.map((_, dimension) => dimension);
+    const masks = Array.from({ length: (1 << sizes.length) - 1 }, (_, index) => index + 1);
+    const combinations = masks
+      .map((mask) => all.filter((dimension) => mask & (1 << dimension)))
+      .sort((a, b) => a.length - b.length);
+    const visits = (most: number) =>
+      combinations.filter(({ length }) => length <= most).length * (codes[0]?.length ?? 0);
+    return combinations
+      .filter(({ length }) => length <= 3 || visits(length) <= MOST_VISITS)
+      .map((dimensions) => groupedBy(leaves, dimensions));
+  });
 }
 
 const known = new WeakMap<readonly Int32Array[], Map<string, unknown>>();
@@ -141,7 +113,7 @@ export function grouped(
     }
     parts[at] = slots[slot]! - 1;
   }
-  return { dimensions, finer: undefined, parts, groups, example: example.slice(0, groups) };
+  return { dimensions, parts, groups, example: example.slice(0, groups) };
 }
 
 /** Sums of values by the group that each is of, but for those that are out. */
@@ -171,45 +143,19 @@ export function sumOver(values: Float64Array, leaves?: readonly number[]): numbe
   return sum;
 }
 
-/** Sums of the leaves' values over each group of the first `many` cuboids, but for leaves that are out. */
-export function sumsBy(
-  cuboids: readonly Cuboid[],
-  values: Float64Array,
-  { many = cuboids.length, out }: { many?: number; out?: Uint8Array | undefined } = {},
-): Float64Array[] {
-  const known = new Array<Float64Array | undefined>(cuboids.length);
-  const sums = (at: number): Float64Array => {
-    const { finer, parts, groups } = cuboids[at]!;
-    return (known[at] ??=
-      finer === undefined
-        ? sumsIn(parts, values, groups, out)
-        : sumsIn(parts, sums(finer), groups));
-  };
-  return Array.from({ length: many }, (_, at) => sums(at));
-}
-
-/** Takes leaves out of the sums of columns over all cuboids: of each group's, or, where the leaves are many, anew. */
+/** Takes leaves out of the sums of columns over all cuboids. */
 export function takeOut(
   cuboids: readonly Cuboid[],
   sums: readonly Float64Array[][],
   columns: readonly Float64Array[],
-  leaves: ArrayLike<number>,
+  leaves: readonly number[],
 ): void {
-  const groupsOf: ArrayLike<number>[] = [];
-  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { finer, parts, groups } = cuboids[at]!;
-    const from = finer === undefined ? leaves : groupsOf[finer];
-    if (finer !== undefined && (from === undefined || leaves.length > cuboids[finer]!.groups)) {
-      for (const of of sums) of[at] = sumsIn(parts, of[finer]!, groups);
-      continue;
-    }
-    const own = (groupsOf[at] = new Int32Array(leaves.length));
-    for (let k = 0; k < own.length; k += 1) own[k] = parts[from![k]!]!;
-    columns.forEach((column, place) => {
+  columns.forEach((column, place) =>
+    cuboids.forEach(({ parts }, at) => {
       const of = sums[place]![at]!;
-      for (let k = 0; k < own.length; k += 1) of[own[k]!]! -= column[leaves[k]!]!;
-    });
-  }
+      for (const leaf of leaves) of[parts[leaf]!]! -= column[leaf]!;
+    }),
+  );
 }
 
 /** The leaves of an element. */

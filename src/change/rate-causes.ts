@@ -1,12 +1,4 @@
-import {
-  cuboidsOf,
-  groupedBy,
-  sumOver,
-  sumsBy,
-  sumsIn,
-  type Cuboid,
-  type Leaves,
-} from "./cuboids.js";
+import { cuboidsOf, groupedBy, sumOver, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
   ALIKE,
@@ -146,7 +138,7 @@ function alike(
       part > 0 ? (factor * part) / (1 + (share * (factor - 1) * part) / rows[at]!) : 0,
     );
   const sumsOf = (out?: Uint8Array) =>
-    columns.map((column) => sumsBy(cuboids, column!, { many: at + 1, out })[at]!);
+    columns.map((column) => sumsIn(cuboids[at]!.parts, column!, cuboids[at]!.groups, out));
   const misfit = (sums: readonly Float64Array[]) =>
     sums[2]!.reduce((sum, n1, group) => {
       const own = sums.map((of) => of[group]!) as Sums<number>;

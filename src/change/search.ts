@@ -1,4 +1,4 @@
-import { leavesOf, sumsBy, takeOut, type Cuboid, type Element, type Leaves } from "./cuboids.js";
+import { leavesOf, sumsIn, takeOut, type Cuboid, type Element, type Leaves } from "./cuboids.js";
 import { MOST_CAUSES, priceOf } from "./thresholds.js";
 
 /** An element whose leaves changed together. */
@@ -43,7 +43,9 @@ export function greedy(
   score: Score,
   out: Uint8Array,
 ): Found[] {
-  const sums = score.columns.map((column) => sumsBy(cuboids, column));
+  const sums = score.columns.map((column) =>
+    cuboids.map(({ parts, groups }) => sumsIn(parts, column, groups)),
+  );
   const found: Found[] = [];
   while (found.length < MOST_CAUSES) {
     let best: { readonly at: number; readonly group: number; readonly score: number } | undefined;
