@@ -260,7 +260,7 @@ function flowJudge(cells: ChangeCells): Judge {
 function rateJudge(cells: ChangeCells): Judge {
   const { before, after, partBefore, partAfter, variance } = cells;
   const cuboids = cuboidsOf(cells.leaves);
-  const { noiseOf } = rateSearch(cells, cuboids);
+  const { noise } = rateSearch(cells, cuboids);
   const estimate = (part: number, n: number) =>
     n === 0
       ? null
@@ -289,7 +289,7 @@ function rateJudge(cells: ChangeCells): Judge {
       return { ...ends, ...none, beyond: 0, stands: false };
     }
     // Rows of a user are alike: the difference varies by so much more than of rows drawn alone.
-    const wider = Math.sqrt(noiseOf(dimensions));
+    const wider = Math.sqrt(noise);
     const { value: change, low: least, high: most } = difference(was, is);
     const [low, high] = [least, most].map((end) => change + wider * (end - change)) as [
       number,

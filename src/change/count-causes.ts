@@ -72,10 +72,8 @@ export function countCauses(
     }
     weight = weights(given, cuboids, { change, size, centre, out: known, last });
     if (last) shrinkTails(change, weight, known);
-    const out = new Uint8Array(size.length);
-    const score = countScore(cuboids, { change, weight }, Math.log(centre));
-    causes = greedy(given, cuboids, score, out);
-    centre = recentred(given, out, centre);
+    causes = greedy(given, cuboids, countScore(cuboids, { change, weight }, Math.log(centre)));
+    centre = recentred(given, marked(size.length, causes), centre);
   }
   // Of what leaves became, by that of their changes.
   const variance = weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));

@@ -26,7 +26,6 @@ import {
   shortText,
   UNSURE,
   valueText,
-  type CauseWhere,
 } from "./words.js";
 
 /** Rows and rate, before and after. */
@@ -60,9 +59,8 @@ export function rateAccount(given: ChangeCells): Account {
   const cuboids = cuboidsOf(cells.leaves);
   const asItWas = rateSearch(cells, cuboids);
   /** Half the interval of the difference of two rates. */
-  const error = ({ n0, n1, r0, r1 }: Rate, where: CauseWhere) => {
-    const noise = asItWas.noiseOf(Object.keys(where).map((name) => cells.names.indexOf(name)));
-    const variance = spreadOf(cells, { n0, n1, r0, r1 }, relative) * noise;
+  const error = ({ n0, n1, r0, r1 }: Rate) => {
+    const variance = spreadOf(cells, { n0, n1, r0, r1 }, relative) * asItWas.noise;
     return Math.sqrt(variance * (1 / Math.max(1, n0) + 1 / Math.max(1, n1)));
   };
   const part = (rows: Pick<Part, "where" | "leaves" | "rest">): Part => {
@@ -75,7 +73,7 @@ export function rateAccount(given: ChangeCells): Account {
     const r1 = n1 > 0 ? own.r1 : r0;
     const mix = (w1 - w0) * ((r0 + r1) / 2 - (all.r0 + all.r1) / 2) * scale || 0;
     const rate = ((w0 + w1) / 2) * (r1 - r0) * scale || 0;
-    const off = error({ n0, n1, r0, r1 }, rows.where);
+    const off = error({ n0, n1, r0, r1 });
     const half = n0 + n1 > 0 ? CONFIDENCES[0.95] * ((w0 + w1) / 2) * off * Math.abs(scale) : 0;
     const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
     return { ...rows, ...ends, change: mix + rate, half, rate, mix };
@@ -84,8 +82,7 @@ export function rateAccount(given: ChangeCells): Account {
   // What only may be is told where nothing else is.
   const isTold = likely?.doubt === undefined || asItWas.causes.length === 0;
   const mixed = isTold ? likely : undefined;
-  const real =
-    Math.abs(whole) > Math.max(CERTAIN * error(all, {}), TOTAL_TOLERANCE * Math.abs(all.r0));
+  const real = Math.abs(whole) > Math.max(CERTAIN * error(all), TOTAL_TOLERANCE * Math.abs(all.r0));
   const weigh = (column: Float64Array) =>
     column.map((n, leaf) => n * mixed!.weights[cells.leaves.codes[mixed!.at]![leaf]!]!);
   const { causes } =
@@ -160,12 +157,12 @@ export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], maybe
   );
 }
 
-/** The dimensions that tell users apart: with their version, and test, only where a cause names it. */
-function userDimensions({ names }: ChangeCells): number[][] {
+/** The dimensions that tell users apart: they are of one program, country and network, in all tests. */
+function userDimensions({ names }: ChangeCells): number[] {
   const { version } = releaseDimensions({ names });
   const all = names.map((_, dimension) => dimension);
-  const withVersion = all.filter((one) => names[one] !== "test_name");
-  return [withVersion.filter((one) => one !== version), withVersion, all];
+  const own = all.filter((one) => one !== version && names[one] !== "test_name");
+  return own.length > 0 ? own : all;
 }
 
 /** What was to be expected of each release, as users went from one to the next with what they had. */

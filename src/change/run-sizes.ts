@@ -81,8 +81,7 @@ export function runSizes(
   };
   const after = cells.after.slice();
   const [was, is] = [sumOver(cells.before) * ratio, sumOver(after)];
-  const { causes, noiseOf } = rateCauses(given, cuboids);
-  const noise = noiseOf([]);
+  const { causes, noise } = rateCauses(given, cuboids);
   const sizeOf = (leaves: readonly number[]) => {
     const own = sum("partBefore", leaves) / sum("allBefore", leaves);
     const [came, come] = [sumOver(runsBefore, leaves), sumOver(runs.after, leaves)];

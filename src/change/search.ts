@@ -30,30 +30,35 @@ export interface Score {
   taken?(leaves: readonly number[], sums: readonly number[]): void;
 }
 
+/** So many elements at most, each with a greater score than `least`. */
+export interface Limits {
+  readonly most: number;
+  readonly least: number;
+}
+
 /**
  * The elements (values of dimensions, and combinations of them) that a change is made of: the one with
  * the greatest score, and again without its leaves, until none is worth its price. The search over the
  * cube follows RiskLoc, arXiv:2205.10004.
- *
- * @param out marks the leaves of what is found.
  */
 export function greedy(
   leaves: Leaves,
   cuboids: readonly Cuboid[],
   score: Score,
-  out: Uint8Array,
+  { most, least }: Limits = { most: MOST_CAUSES, least: 0 },
 ): Found[] {
+  const out = new Uint8Array(leaves.codes[0]?.length ?? 0);
   const sums = score.columns.map((column) =>
     cuboids.map(({ parts, groups }) => sumsIn(parts, column, groups)),
   );
   const found: Found[] = [];
-  while (found.length < MOST_CAUSES) {
+  while (found.length < most) {
     let best: { readonly at: number; readonly group: number; readonly score: number } | undefined;
     for (let at = 0; at < cuboids.length; at += 1) {
       const own = sums.map((of) => of[at]!);
       // Elements of equal leaves are named by the fewer dimensions, which come first.
-      const least = (best?.score ?? 0) * (1 + 1e-9) + 1e-9;
-      const better = score.best(at, own, least);
+      const above = best === undefined ? least : best.score * (1 + 1e-9) + 1e-9;
+      const better = score.best(at, own, above);
       if (better !== undefined) best = { at, ...better };
     }
     if (best === undefined) break;
