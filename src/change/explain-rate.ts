@@ -17,16 +17,7 @@ import {
   priceOf,
 } from "./thresholds.js";
 import { amount, number, percent } from "../base/numbers.js";
-import {
-  changeText,
-  elementText,
-  partText,
-  sentences,
-  sentenceText,
-  shortText,
-  UNSURE,
-  valueText,
-} from "./words.js";
+import { changeText, partText, sentences, shortText, UNSURE, valueText } from "./words.js";
 
 /** Rows and rate, before and after. */
 interface Rate {
@@ -95,18 +86,9 @@ export function rateAccount(given: ChangeCells): Account {
     // The mix's own sentence gives the rates of its value.
     const isMix = own.leaves.length === mixed?.leaves.length;
     if (isMix && left(mixed.leaves, [own]).length === 0) return [];
-    const [rate, was] = [rateOf(cells, own.leaves), rateOf(given, own.leaves)];
+    const was = rateOf(given, own.leaves);
     const share = whole === 0 ? null : own.change / (whole * scale);
-    const inner = mostMixed(cells, rate, own.leaves);
-    const by = inner.mix / (rate.r1 - rate.r0);
-    const told =
-      by > ALIKE_RATIO && mixed === undefined && (share ?? 0) > ALIKE_RATIO && real
-        ? {
-            headline: rateHeadline(cells, own),
-            evidence: `${elementText(own.where)} ${changeText(own.before, own.after, rateUnit(cells))}${partText(share)}`,
-            details: [sentenceText(mixSentence(cells, inner, by, `its ${cells.rowNoun}`))],
-          }
-        : releaseTold(cells, own, share, was, all);
+    const told = releaseTold(cells, own, share, was, all);
     return [{ ...own, told }];
   });
   if (mixed !== undefined) {
@@ -261,14 +243,14 @@ function variationOf(cells: ChangeCells, variance: number): number {
 }
 
 /** The dimension whose values' weights make up most of a rate's change, and the value with most of it. */
-function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
+function mostMixed(cells: ChangeCells, all: Rate) {
   const middle = (all.r0 + all.r1) / 2;
   const { version, program } = releaseDimensions(cells);
   // Where a program grows its versions do: the program is named.
   const list = cells.names.flatMap((name, at) => {
     if (at === version && program >= 0) return [];
     const weights = new Float64Array(cells.leaves.sizes[at]!).fill(1);
-    const values = [...leavesBy(cells.leaves.codes[at]!, some)].map(([code, leaves]) => {
+    const values = [...leavesBy(cells.leaves.codes[at]!)].map(([code, leaves]) => {
       const { n0, n1, r0, r1 } = rateOf(cells, leaves);
       const [own0, own1] = [n0 > 0 ? r0 : r1, n1 > 0 ? r1 : r0];
       const [was, is] = [n0 / all.n0, n1 / all.n1];
@@ -297,7 +279,7 @@ function mostMixed(cells: ChangeCells, all: Rate, some?: readonly number[]) {
         0,
       ),
     );
-    return own.reduce((sum, rows) => sum + rows, 0) > (1 - LEAST_REST) * rowsOf(some);
+    return own.reduce((sum, rows) => sum + rows, 0) > (1 - LEAST_REST) * rowsOf();
   });
   return coarser ?? best;
 }
@@ -316,11 +298,6 @@ function rateText(cells: ChangeCells, rate: number): string {
 /** Of a mix that explains more than the change the rest went the other way (Simpson's paradox). */
 function mixSentence(...given: Parameters<typeof mixSentences>): string {
   return sentences(mixSentences(...given));
-}
-
-function rateHeadline(cells: ChangeCells, { where, before, after }: Part): string {
-  const [was, is] = [before, after].map((rate) => amount(rate, rateUnit(cells)));
-  return `${shortText(where)} went from ${was} to ${is}`;
 }
 
 /** Of which dimension the mix changed; what that makes up of the change. */
