@@ -6,7 +6,6 @@ export interface Told {
   readonly headline: string;
   readonly evidence: string;
   readonly details?: readonly string[];
-  readonly share?: string;
   /** Of rows whose runs hold fewer or more measurements than before. */
   readonly holds?: "fewer" | "more";
 }

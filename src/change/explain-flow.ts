@@ -132,7 +132,7 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
   return {
     before,
     after,
-    parts: change === 0 ? [] : [{ ...part, told: { headline, evidence: "", share: "" }, doubt }],
+    parts: change === 0 ? [] : [{ ...part, told: { headline, evidence: "" }, doubt }],
     rest: { ...part, leaves: [], before: 0, after: 0, change: 0, half: 0 },
     moves: [],
     remarks: [],

@@ -3,7 +3,7 @@ import type { ChangeCells } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Account, Part, Told } from "./account.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
-import { usersOf } from "./users.js";
+import { userDimensions, usersOf } from "./users.js";
 import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
 import {
   LEAST_REST,
@@ -17,7 +17,7 @@ import {
   priceOf,
 } from "./thresholds.js";
 import { amount, number, percent } from "../base/numbers.js";
-import { changeText, partText, sentences, shortText, UNSURE, valueText } from "./words.js";
+import { changeText, partText, sentences, UNSURE, valueText } from "./words.js";
 
 /** Rows and rate, before and after. */
 interface Rate {
@@ -137,14 +137,6 @@ export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], maybe
     },
     cuboids,
   );
-}
-
-/** The dimensions that tell users apart: they are of one program, country and network, in all tests. */
-function userDimensions({ names }: ChangeCells): number[] {
-  const { version } = releaseDimensions({ names });
-  const all = names.map((_, dimension) => dimension);
-  const own = all.filter((one) => one !== version && names[one] !== "test_name");
-  return own.length > 0 ? own : all;
 }
 
 /** What was to be expected of each release, as users went from one to the next with what they had. */

@@ -103,7 +103,7 @@ export function runSizes(
     where: CauseWhere,
     leaves: readonly number[],
     { own, error }: Size,
-    { share: _, ...text }: Told,
+    text: Told,
     price = 0,
   ) => {
     for (const leaf of leaves) {

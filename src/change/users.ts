@@ -1,5 +1,5 @@
 import type { ChangeCells } from "./cells.js";
-import { groupedBut, leavesBy, sumOver, sumsIn } from "./cuboids.js";
+import { groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import { releaseDimensions, upgrade } from "./releases.js";
 import {
   HEAVIEST,
@@ -25,18 +25,19 @@ export interface Users {
   readonly least: (unlikely: number, lost?: number) => number;
 }
 
-/** Leaves by program, country and network: where versions or tests were asked about, those of one user are of one place. */
-function placesOf({ names, leaves }: ChangeCells) {
+/** The dimensions that tell users apart: rows of one are of one program, country and network, in several tests and versions. */
+export function userDimensions({ names }: Pick<ChangeCells, "names">): number[] {
   const { version } = releaseDimensions({ names });
-  const test = names.indexOf("test_name");
-  return { version, test, ...groupedBut(leaves, [version, test]) };
+  const all = names.map((_, dimension) => dimension);
+  const own = all.filter((one) => one !== version && names[one] !== "test_name");
+  return own.length > 0 ? own : all;
 }
 
 /** How many places these leaves' change comes from, as if all had an equal part of it. */
 export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
-  const sums = [...leavesBy(placesOf(cells).parts, leaves).values()].map((own) =>
-    sumOver(moved, own),
-  );
+  const sums = [
+    ...leavesBy(groupedBy(cells.leaves, userDimensions(cells)).parts, leaves).values(),
+  ].map((own) => sumOver(moved, own));
   const all = sums.reduce((sum, by) => sum + by, 0);
   return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
 }
@@ -73,7 +74,8 @@ export function usersOf(
   const had = upgrade(cells, counted, out)(counted.before).map((n) => n * cells.ratio);
   const size = had.map((n, leaf) => n + counted.after[leaf]!);
   const moved = had.map((n, leaf) => counted.after[leaf]! - n * ordinary);
-  const { version, test, parts, groups } = placesOf(cells);
+  const dimensions = userDimensions(cells);
+  const { parts, groups } = groupedBy(cells.leaves, dimensions);
   const [n, by] = [sumsIn(parts, size, groups, out), sumsIn(parts, moved, groups, out)];
   const squares = by.map((change) => change ** 2);
   // In large places a user is lost in what the place does by itself: the heaviest is seen in the others.
@@ -96,10 +98,10 @@ export function usersOf(
       heaviest: UNSEEN * Math.max(HEAVIEST, most),
     };
   };
-  const known = (version >= 0 || test >= 0) && groups >= LEAST_PLACES;
+  const known = dimensions.length < cells.names.length && groups >= LEAST_PLACES;
   const { scatter, heaviest } = beside(new Set());
   const varianceOf = known ? size.map((n) => n * scatter) : variance;
-  const codes = cells.leaves.codes[version];
+  const codes = cells.leaves.codes[releaseDimensions(cells).version];
   return {
     known,
     variance: varianceOf,
