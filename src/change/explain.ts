@@ -85,7 +85,7 @@ export interface Cause {
 /** The answer of `explain`. */
 export interface Explanation extends Finding {
   readonly kind: "explain";
-  /** What is behind the change, of a count the greatest first; disjoint. */
+  /** What is behind the change: those that are certain first, of a count the greatest. */
   readonly causes: readonly Cause[];
   /** What all other rows contribute. */
   readonly rest: Cause;
