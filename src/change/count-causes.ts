@@ -72,7 +72,8 @@ export function countCauses(
     }
     weight = weights(given, cuboids, { change, size, centre, out: known, last });
     if (last) shrinkTails(change, weight, known);
-    causes = greedy(given, cuboids, countScore(cuboids, { change, weight }, Math.log(centre)));
+    const score = countScore(cuboids, { change, weight }, Math.log(centre));
+    causes = greedy(given, cuboids, score, { most: MOST_CAUSES, least: 0 });
     centre = recentred(given, marked(size.length, causes), centre);
   }
   // Of what leaves became, by that of their changes.

@@ -110,7 +110,7 @@ export function rateAccount(given: ChangeCells): Account {
   }
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
   if (parts.length === 0) {
-    const [maybe] = rateSearch(cells, cuboids, true).causes;
+    const { maybe } = asItWas;
     if (maybe) parts.push({ ...part(namedRows(cells, maybe)), doubt: UNSURE });
   }
   const rest = part({ where: {}, leaves: without(before.length, parts) });
@@ -120,8 +120,8 @@ export function rateAccount(given: ChangeCells): Account {
   return { ...(quantile ?? ends), parts, rest, moves: [], ...seen, notes: [] };
 }
 
-/** The elements whose own rates changed. @param maybe true for those, too, that only may have. */
-export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], maybe = false) {
+/** The elements whose own rates changed. */
+export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const { before, after, partBefore, partAfter, variance, source } = cells;
   return rateCauses(
     {
@@ -133,7 +133,6 @@ export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[], maybe
       ...(variance !== undefined && { variation: variationOf(cells, variance) }),
       users: userDimensions(cells),
       usualNoise: source === "rows" ? 1 : RATE_CLUMP[source === "runs" ? "runs" : "measurements"],
-      maybe,
     },
     cuboids,
   );

@@ -11,8 +11,8 @@ import { greedy, type Found, type Limits, type Score } from "./search.js";
 import {
   ALIKE,
   ALIKE_RATIO,
-  LEAST_RATE,
   LEAST_REST,
+  MOST_CAUSES,
   ONCE_IN_TEN,
   PRIOR,
   PART_TOLERANCE,
@@ -37,8 +37,6 @@ export interface RateLeaves extends Leaves {
   readonly users?: readonly number[];
   /** How many times the variance of rows drawn alone is usual; 1: they don't come in runs. */
   readonly usualNoise: number;
-  /** True to find also what only may have changed: what chance gives once in ten such questions. */
-  readonly maybe?: boolean;
 }
 
 /** Sums over rows: all and part before, all and part after, what was usual of the latter, and the parts' variances where they are given. */
@@ -54,6 +52,8 @@ type Sums<Value> = [
 
 export interface RateCauses {
   readonly causes: readonly Found[];
+  /** Where there are none, what only may have changed: chance gives it once in ten such questions. */
+  readonly maybe: Found | undefined;
   /** How many times the variance of rows drawn alone a rate has. */
   readonly noise: number;
   /** The least by which the rate of a value with such a part of the rows would have had to move to be found. */
@@ -85,28 +85,34 @@ export function rateCauses(
   const whole = columns.map((column) => sumOver(column!)) as Sums<number>;
   const [n0, s0, n1] = whole;
   const hasRows = n0 > 0 && n1 > 0;
-  const search = (noise: number, limits?: Limits) =>
-    hasRows ? greedy(given, cuboids, rateScore(given, cuboids, columns, noise), limits) : [];
+  const search = (noise: number, limits: Limits) =>
+    hasRows
+      ? greedy(given, cuboids, rateScore(given, cuboids, columns, noise, limits), limits)
+      : [];
   // Users scatter as they do beside what moved most.
   const [most] = search(noiseBeside(given, columns, []), { most: 1, least: -Infinity });
   const noise = noiseBeside(given, columns, most ? [most] : []);
-  const causes = search(noise);
+  const causes = search(noise, { most: MOST_CAUSES, least: 0 });
   const [first] = causes;
   if (first !== undefined && spreads.length === 0) {
     const error = standardErrors(whole, noise, given.variation);
     const scaled =
       Math.abs(error) < CERTAIN / 2 ? undefined : alike(given, cuboids, first, columns, causes);
     if (scaled !== undefined) {
-      return { ...rateCauses({ ...given, partBefore: scaled }, cuboids), causes: [] };
+      return {
+        ...rateCauses({ ...given, partBefore: scaled }, cuboids),
+        causes: [],
+        maybe: undefined,
+      };
     }
   }
   const least = (part: number) => {
     const bar = Math.sqrt(2 * priceOf(cuboids.length, cuboids[0]?.groups ?? 1));
     const variance = spreadOf(given, s0 / n0) * noise * (1 / n0 + 1 / n1);
-    const usual = Math.max(given.usual ?? PART_TOLERANCE, LEAST_RATE / part) * (s0 / n0);
-    return Math.max(bar * Math.sqrt(variance / part), usual);
+    return Math.max(bar * Math.sqrt(variance / part), ((given.usual ?? PART_TOLERANCE) * s0) / n0);
   };
-  return { causes, noise, least };
+  const [maybe] = causes.length > 0 ? [] : search(noise, { most: 1, least: ONCE_IN_TEN });
+  return { causes, maybe, noise, least };
 }
 
 /**
@@ -144,10 +150,11 @@ function alike(
 }
 
 function rateScore(
-  { usual = PART_TOLERANCE, usualNoise, variation, maybe = false }: RateLeaves,
+  { usual = PART_TOLERANCE, usualNoise, variation }: RateLeaves,
   cuboids: readonly Cuboid[],
   columns: Sums<Float64Array>,
   noise: number,
+  { least }: Limits,
 ): Score {
   const left = columns.map((column) => sumOver(column!)) as Sums<number>;
   const [n0, s0, rows, parts] = left;
@@ -157,14 +164,12 @@ function rateScore(
     usualNoise === 1 &&
     columns.length === 5 &&
     Math.abs(standardErrors(left, noise, variation)) >= CERTAIN / 2;
-  // One user who comes or goes moves as much.
-  const least = usualNoise > 1 && !maybe ? LEAST_RATE * parts : 0;
   let first = true;
   return {
     columns: columns as Float64Array[],
     best(at, sums, above) {
       const { groups } = cuboids[at]!;
-      const price = priceOf(cuboids.length, groups, maybe ? ONCE_IN_TEN : undefined);
+      const price = priceOf(cuboids.length, groups);
       let [best, score] = [-1, above];
       for (let group = 0; group < groups; group += 1) {
         const n1 = sums[2]![group]!;
@@ -173,13 +178,13 @@ function rateScore(
         const own = columns.map((_, column) => sums[column]![group]!) as Sums<number>;
         const expected = expectedOf(own);
         const beyond = own[3] - expected;
-        if (Math.abs(beyond) < Math.max(usual * expected, least)) continue;
+        if (Math.abs(beyond) < usual * expected) continue;
         const square = standardErrors(own, noise, variation) ** 2;
         // The tail of a normal distribution is thinner than its density.
         const tail = square / 2 + Math.log(Math.max(1, Math.PI * square * 0.5)) / 2;
         const likelier = tail - price;
         const part = beyond / excess;
-        if (byExcess && (likelier < 0 || (!first && part < LEAST_REST))) continue;
+        if (byExcess && (likelier < least || (!first && part < LEAST_REST))) continue;
         const worth = byExcess ? part - (ALIKE_RATIO * n1) / rows + (first ? 0 : 1) : likelier;
         if (worth > score) [score, best] = [worth, group];
       }

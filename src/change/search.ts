@@ -1,5 +1,5 @@
 import { leavesOf, sumsIn, takeOut, type Cuboid, type Element, type Leaves } from "./cuboids.js";
-import { MOST_CAUSES, priceOf } from "./thresholds.js";
+import { priceOf } from "./thresholds.js";
 
 /** An element whose leaves changed together. */
 export interface Found extends Element {
@@ -45,7 +45,7 @@ export function greedy(
   leaves: Leaves,
   cuboids: readonly Cuboid[],
   score: Score,
-  { most, least }: Limits = { most: MOST_CAUSES, least: 0 },
+  { most, least }: Limits,
 ): Found[] {
   const out = new Uint8Array(leaves.codes[0]?.length ?? 0);
   const sums = score.columns.map((column) =>

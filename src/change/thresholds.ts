@@ -13,15 +13,15 @@ export const LEAST_REST = 0.2;
 
 /** Logarithm of the odds against an element before it is looked at: 1 in 150 that anything of its kind changed. */
 const CAUTION = 5;
-/** The same of what only may have changed. */
-export const ONCE_IN_TEN = Math.log(10);
+/** A score above this only may be a cause: odds of 1 in 10 in place of those. */
+export const ONCE_IN_TEN = Math.log(10) - CAUTION;
 
 /**
  * What the logarithm of an element's likelihood ratio must exceed: the extended BIC of J. Chen and
  * Z. Chen, Biometrika 95 (3), 2008, with the number of combinations of dimensions and of elements of each.
  */
-export function priceOf(combinations: number, groups: number, caution = CAUTION): number {
-  return caution + Math.log(combinations + 1) + Math.log(groups);
+export function priceOf(combinations: number, groups: number): number {
+  return CAUTION + Math.log(combinations + 1) + Math.log(groups);
 }
 
 /** Two groups changed alike where the lesser did by this part of what the greater did. */
@@ -66,8 +66,6 @@ export const CLUMP = { rows: 30, runs: 3 };
 export const RATE_CLUMP = { measurements: 4, runs: 2 };
 /** How many rows, or groups, what is usual counts as before any are seen. */
 export const PRIOR = 4;
-/** A cause moves the whole's rate by at least this part: one user who comes or goes moves less. */
-export const LEAST_RATE = 0.02;
 /** All rows changed alike if the causes leave this many times the squared error. */
 export const ALIKE = 4;
 
