@@ -39,11 +39,10 @@ import {
 } from "./thresholds.js";
 import { amount, percent, signedPercent } from "../base/numbers.js";
 import { elementText, partText, UNSURE, valueText, type CauseWhere } from "./words.js";
-import { placesIn, usersOf, type Users } from "./users.js";
+import { ONE_USER, placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
-const ONE_USER = "Nearly all of it is of one program, country and network: it may be one user";
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**

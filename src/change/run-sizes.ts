@@ -5,6 +5,7 @@ import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Part, Told } from "./account.js";
 import { rateCauses } from "./rate-causes.js";
 import { elementPrice } from "./search.js";
+import { ONE_USER, placesIn } from "./users.js";
 import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } from "./releases.js";
 import {
   ALIKE_RATIO,
@@ -16,6 +17,7 @@ import {
   RUN_SCATTER,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
+  WIDE,
 } from "./thresholds.js";
 import { number, percent, signedPercent } from "../base/numbers.js";
 import { partText, shortText, valueText, type CauseWhere } from "./words.js";
@@ -120,7 +122,13 @@ export function runSizes(
     // The scatter of few runs is hardly known.
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
     const isSure = (change / error) ** 2 / 2 >= price * (1 + (2 * LEAST_RUNS) / fewest);
-    const doubt = isSure ? undefined : "These are too few runs to name it for certain";
+    const moved = cells.after.map((n, leaf) => n - after[leaf]!);
+    const isOne = cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < WIDE;
+    const doubt = isOne
+      ? ONE_USER
+      : isSure
+        ? undefined
+        : "These are too few runs to name it for certain";
     sizes.push({ where, leaves, before, after: now, change, half, told, doubt });
   };
   for (const each of causes) {

@@ -10,6 +10,10 @@ import {
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
 
+/** Why what moved in fewer than {@link WIDE} places only may be a cause. */
+export const ONE_USER =
+  "Nearly all of it is of one program, country and network: it may be one user";
+
 /** How a count scatters as users come and go. */
 export interface Users {
   /** True if places show how users scatter. */
