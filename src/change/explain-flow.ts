@@ -76,7 +76,8 @@ export function flowAccount(cells: ChangeCells): Account {
     return before! < 1 && after! < PART_TOLERANCE * was && names.join() === cells.names[program];
   };
   const sure = [...sizes, ...changed.filter((one) => !isNews(one))];
-  const guesses = sure.length > 0 ? [] : maybe.slice(0, MOST_GUESSED).map(part);
+  const guessed = sure.length > 0 ? [] : maybe.slice(0, MOST_GUESSED);
+  const guesses = guessed.map(part);
   const parts = [...sure, ...guesses.map((one) => ({ ...one, doubt: one.doubt ?? UNSURE }))].sort(
     (a, b) =>
       Number(a.doubt !== undefined) - Number(b.doubt !== undefined) ||
@@ -99,13 +100,10 @@ export function flowAccount(cells: ChangeCells): Account {
     moves: moves(cells).filter((move) => !guilty.includes(move.program)),
     tooFew: unseen.tooFew,
     remarks: [
-      ...[causes, maybe]
-        .flat()
-        .flatMap(({ where, open }) =>
-          Object.keys(where).length === 0 && open !== undefined
-            ? [`These rows can't tell ${open}.`]
-            : [],
-        ),
+      // A release tells it itself.
+      ...[...causes, ...guessed].flatMap(({ kind, open }) =>
+        kind === undefined && open !== undefined ? [`These rows can't tell ${open}.`] : [],
+      ),
       ...news,
       ...(unseen.text ?? []),
     ],
