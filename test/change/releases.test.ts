@@ -307,6 +307,26 @@ describe("what comes and goes with a few users", () => {
     expect(sentence).toContain("it may be one user");
   });
 
+  test("says that all may have fallen only where a cause says so", () => {
+    const told = [34, 64, 81].map((seed) => {
+      const draw = draws(seed);
+      const service = serviceOf(draw, { rows: 15_000 });
+      const kept = 0.6 + 0.2 * draw.uniform();
+      const runs = service.runs.flatMap((run): Run[] => {
+        if (run.day < 0) return [run];
+        if (draw.uniform() > kept) return [];
+        const isShort = run.values[0] === service.programs[1]!.name;
+        return [isShort ? { ...run, length: Math.ceil(run.length * 0.3) } : run];
+      });
+      return explainCells(serviceCells(runs, false));
+    });
+    for (const { causes, sentence } of told) {
+      expect(causes.length).toBeGreaterThan(0);
+      const isAll = causes.some(({ where }) => Object.keys(where).length === 0);
+      expect(isAll || !sentence.includes("whether all did")).toBe(true);
+    }
+  });
+
   test("is two causes, one after the other, where a release has fewer runs and they hold fewer", () => {
     const draw = draws(1);
     const service = serviceOf(draw, { rows: 200_000 });
