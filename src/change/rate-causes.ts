@@ -28,9 +28,6 @@ export interface RateLeaves extends Leaves {
   readonly partAfter: Float64Array;
   /** Of a mean: the variance of a row's value by the square of its expectation. */
   readonly variation?: number | undefined;
-  /** Variances of the parts; missing for a share and a mean, where they follow from it. */
-  readonly spreadBefore?: Float64Array;
-  readonly spreadAfter?: Float64Array;
   /** A rate that moved by less than this part of itself is ordinary; default 5 %. */
   readonly usual?: number;
   /** Dimensions by which users are told apart; default: all. */
@@ -39,16 +36,8 @@ export interface RateLeaves extends Leaves {
   readonly usualNoise: number;
 }
 
-/** Sums over rows: all and part before, all and part after, what was usual of the latter, and the parts' variances where they are given. */
-type Sums<Value> = [
-  n0: Value,
-  s0: Value,
-  n1: Value,
-  s1: Value,
-  usual: Value,
-  v0?: Value,
-  v1?: Value,
-];
+/** Sums over rows: all and part before, all and part after, and what was usual of the latter. */
+type Sums<Value> = [n0: Value, s0: Value, n1: Value, s1: Value, usual: Value];
 
 export interface RateCauses {
   readonly causes: readonly Found[];
@@ -76,13 +65,12 @@ export function rateCauses(
   given: RateLeaves,
   cuboids: readonly Cuboid[] = cuboidsOf(given),
 ): RateCauses {
-  const { allBefore, partBefore, allAfter, partAfter, spreadBefore, spreadAfter } = given;
-  const spreads = spreadBefore && spreadAfter ? [spreadBefore, spreadAfter] : [];
-  const columns = [
-    ...[allBefore, partBefore, allAfter, partAfter, usualParts(given)],
-    ...spreads,
-  ] as Sums<Float64Array>;
-  const whole = columns.map((column) => sumOver(column!)) as Sums<number>;
+  const { allBefore, partBefore, allAfter, partAfter } = given;
+  const columns: Sums<Float64Array> = [
+    ...([allBefore, partBefore, allAfter, partAfter] as const),
+    usualParts(given),
+  ];
+  const whole = columns.map((column) => sumOver(column)) as Sums<number>;
   const [n0, s0, n1] = whole;
   const hasRows = n0 > 0 && n1 > 0;
   const search = (noise: number, limits: Limits) =>
@@ -94,7 +82,7 @@ export function rateCauses(
   const noise = noiseBeside(given, columns, most ? [most] : []);
   const causes = search(noise, { most: MOST_CAUSES, least: 0 });
   const [first] = causes;
-  if (first !== undefined && spreads.length === 0) {
+  if (first !== undefined) {
     const error = standardErrors(whole, noise, given.variation);
     const scaled =
       Math.abs(error) < CERTAIN / 2 ? undefined : alike(given, cuboids, first, columns, causes);
@@ -108,7 +96,7 @@ export function rateCauses(
   }
   const least = (part: number) => {
     const bar = Math.sqrt(2 * priceOf(cuboids.length, cuboids[0]?.groups ?? 1));
-    const variance = spreadOf(given, s0 / n0) * noise * (1 / n0 + 1 / n1);
+    const variance = spreadOf(given.variation, s0 / n0) * noise * (1 / n0 + 1 / n1);
     return Math.max(bar * Math.sqrt(variance / part), ((given.usual ?? PART_TOLERANCE) * s0) / n0);
   };
   const [maybe] = causes.length > 0 ? [] : search(noise, { most: 1, least: ONCE_IN_TEN });
@@ -128,7 +116,7 @@ function alike(
   causes: readonly Found[],
 ): Float64Array | undefined {
   const at = cuboids.findIndex((one) => one.dimensions.join() === dimensions.join());
-  const [n0, s0, n1, s1] = columns.map((column) => sumOver(column!)) as Sums<number>;
+  const [n0, s0, n1, s1] = columns.map((column) => sumOver(column)) as Sums<number>;
   const share = variation === undefined && s0 <= n0 && s1 <= n1 ? 1 : 0;
   const factor = (s1 / (n1 - share * s1)) * ((n0 - share * s0) / s0);
   const scaled = (parts: Float64Array, rows: Float64Array) =>
@@ -136,7 +124,7 @@ function alike(
       part > 0 ? (factor * part) / (1 + (share * (factor - 1) * part) / rows[at]!) : 0,
     );
   const sumsOf = (out?: Uint8Array) =>
-    columns.map((column) => sumsIn(cuboids[at]!.parts, column!, cuboids[at]!.groups, out));
+    columns.map((column) => sumsIn(cuboids[at]!.parts, column, cuboids[at]!.groups, out));
   const misfit = (sums: readonly Float64Array[]) =>
     sums[2]!.reduce((sum, n1, group) => {
       const own = sums.map((of) => of[group]!) as Sums<number>;
@@ -156,17 +144,17 @@ function rateScore(
   noise: number,
   { least }: Limits,
 ): Score {
-  const left = columns.map((column) => sumOver(column!)) as Sums<number>;
+  const left = columns.map((column) => sumOver(column)) as Sums<number>;
   const [n0, s0, rows, parts] = left;
   const excess = parts - (rows * s0) / n0;
   // Of rows that don't come in runs nearly all is beyond chance.
   const byExcess =
     usualNoise === 1 &&
-    columns.length === 5 &&
+    variation === undefined &&
     Math.abs(standardErrors(left, noise, variation)) >= CERTAIN / 2;
   let first = true;
   return {
-    columns: columns as Float64Array[],
+    columns: columns,
     best(at, sums, above) {
       const { groups } = cuboids[at]!;
       const price = priceOf(cuboids.length, groups);
@@ -212,15 +200,15 @@ function noiseBeside(
   columns: Sums<Float64Array>,
   causes: readonly Found[],
 ): number {
-  const { usualNoise, spreadBefore, sizes } = given;
+  const { usualNoise, variation, sizes } = given;
   // Rows that aren't in runs are drawn alone.
-  if (usualNoise === 1 && spreadBefore === undefined) return 1;
+  if (usualNoise === 1 && variation === undefined) return 1;
   const out = marked(columns[0].length, causes);
   const { parts, groups } = groupedBy(given, given.users ?? sizes.map((_, at) => at));
-  const sums = columns.map((column) => sumsIn(parts, column!, groups, out));
+  const sums = columns.map((column) => sumsIn(parts, column, groups, out));
   let [weights, squares, together, scatter, alone] = [0, 0, 0, 0, 0];
   for (let group = 0; group < groups; group += 1) {
-    const [n0, s0, n1, s1, , v0, v1] = sums.map((of) => of[group]!) as Sums<number>;
+    const [n0, s0, n1, s1] = sums.map((of) => of[group]!) as Sums<number>;
     const many = n0 + n1;
     const weight = (n0 * n1) / many;
     if (!(weight > 1e-3)) continue;
@@ -229,10 +217,7 @@ function noiseBeside(
     squares += weight ** 2;
     together += weight * moved;
     scatter += moved ** 2;
-    alone +=
-      v0 === undefined
-        ? (weight * spreadOf(given, (s0 + s1) / many) * many) / Math.max(1, many - 1)
-        : weight ** 2 * (v0 / n0 ** 2 + v1! / n1 ** 2);
+    alone += (weight * spreadOf(variation, (s0 + s1) / many) * many) / Math.max(1, many - 1);
   }
   if (!(squares > 1e-6 && alone > 0)) return usualNoise;
   const many = weights ** 2 / squares;
@@ -245,16 +230,13 @@ function noiseBeside(
  * few rows as well; of other rates by their variances.
  */
 function standardErrors(sums: Sums<number>, noise: number, variation?: number): number {
-  const [all0, part0, n1, s1, usual, v0, v1] = sums;
+  const [all0, part0, n1, s1, usual] = sums;
   const n0 = all0 + PRIOR;
   const s0 = part0 + (PRIOR * usual) / n1;
   const moved = s1 / n1 - s0 / n0;
-  const pooled = (s0 + s1) / (n0 + n1);
-  if (variation !== undefined || v0 !== undefined || s0 > n0 || s1 > n1) {
-    const one = variation === undefined ? pooled : variation * pooled ** 2;
-    const [own0, own1] = v0 === undefined ? [one * n0, one * n1] : [v0 + (v1! * PRIOR) / n1, v1!];
-    const variance = (own1 / n1 ** 2 + own0 / n0 ** 2) * noise;
-    return variance > 0 ? moved / Math.sqrt(variance) : 0;
+  if (variation !== undefined || s0 > n0 || s1 > n1) {
+    const variance = spreadOf(variation, (s0 + s1) / (n0 + n1)) * (1 / n0 + 1 / n1) * noise;
+    return moved / Math.sqrt(variance) || 0;
   }
   const deviance = 2 * (likelihood(s0, n0) + likelihood(s1, n1) - likelihood(s0 + s1, n0 + n1));
   return Math.sign(moved) * Math.sqrt(Math.max(0, deviance) / noise);
@@ -272,7 +254,8 @@ function likelihood(part: number, n: number): number {
   return term(part) + term(n - part);
 }
 
-/** The variance of a row drawn alone. */
-function spreadOf({ variation }: Pick<RateLeaves, "variation">, rate: number): number {
-  return variation === undefined ? Math.max(1e-6, rate * (1 - rate)) : variation * rate * rate;
+/** The variance of a row drawn alone: of a share, of a ratio beyond 1, or of a mean. */
+function spreadOf(variation: number | undefined, rate: number): number {
+  if (variation !== undefined) return variation * rate * rate;
+  return rate < 1 ? Math.max(1e-6, rate * (1 - rate)) : rate;
 }

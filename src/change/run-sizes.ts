@@ -58,12 +58,11 @@ export function runSizes(
   };
   type Column = keyof typeof columns;
   const sum = (name: Column, leaves: readonly number[]) => sumOver(columns[name], leaves);
-  // Kinds of runs that scatter less say more: each weighs by what it says. Of a run that holds one
-  // measurement none can be missing.
-  const several = (leaf: number) => (held[leaf]! > 1 ? 1 - 1 / held[leaf]! : 0);
+  // Kinds of runs that scatter less say more: each weighs so that the variance of its rate is 1 by its
+  // weight. Of a run that holds one measurement none can be missing.
   const weighed = (name: Column) =>
     by(columns[name], (leaf) =>
-      held[leaf]! > 0 && comparable(leaf) ? several(leaf) / (held[leaf]! * scatter[leaf]!) : 0,
+      held[leaf]! > 1 && comparable(leaf) ? 1 / (held[leaf]! * scatter[leaf]!) : 0,
     );
   const given = {
     ...cells.leaves,
@@ -71,8 +70,7 @@ export function runSizes(
     partBefore: weighed("partBefore"),
     allAfter: weighed("allAfter"),
     partAfter: weighed("partAfter"),
-    spreadBefore: by(runsBefore, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
-    spreadAfter: by(runs.after, (leaf) => several(leaf) ** 2 / scatter[leaf]!),
+    variation: 1,
     usual: TOTAL_TOLERANCE,
     usualNoise: 1,
   };
