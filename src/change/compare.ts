@@ -19,7 +19,7 @@ import { cuboidsOf, groupedBy, leavesBy, sumOver } from "./cuboids.js";
 import { around, difference, shareOf, tell, type Finding } from "./finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { usersOf } from "./users.js";
-import { mixText, rateSearch } from "./explain-rate.js";
+import { contribution, mixText, rateOf, rateSearch } from "./explain-rate.js";
 import { releaseDimensions, withMissing } from "./releases.js";
 import { NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
 import { signedPercent } from "../base/numbers.js";
@@ -258,31 +258,23 @@ function flowJudge(cells: ChangeCells): Judge {
 }
 
 function rateJudge(cells: ChangeCells): Judge {
-  const { before, after, partBefore, partAfter, variance } = cells;
+  const { variance } = cells;
   const cuboids = cuboidsOf(cells.leaves);
   const { noise } = rateSearch(cells, cuboids);
-  const estimate = (part: number, n: number) =>
+  const estimate = (rate: number, n: number) =>
     n === 0
       ? null
       : variance === undefined
-        ? shareOf(part, n)
-        : around(part / n, Math.sqrt(variance / n));
-  const read = (leaves?: readonly number[]) => {
-    const [n0, n1] = [sumOver(before, leaves), sumOver(after, leaves)];
-    const was = estimate(sumOver(partBefore, leaves), n0);
-    return { n0, n1, was, is: estimate(sumOver(partAfter, leaves), n1) };
-  };
-  const all = read();
-  const whole = all.was && all.is ? all.is.value - all.was.value : 0;
-  const middle = all.was && all.is ? (all.was.value + all.is.value) / 2 : 0;
+        ? shareOf(rate * n, n)
+        : around(rate, Math.sqrt(variance / n));
+  const all = rateOf(cells);
+  const whole = all.n0 > 0 && all.n1 > 0 ? all.r1 - all.r0 : 0;
   return (leaves, dimensions = []) => {
     const price = priceOf(cuboids.length, groupedBy(cells.leaves, dimensions).groups);
-    const { n0, n1, was, is } = read(leaves);
-    const [w0, w1] = [n0 / all.n0, n1 / all.n1];
-    // A part without rows on one side changed by its weight alone.
-    const [r0, r1] = [(was ?? is)?.value ?? 0, (is ?? was)?.value ?? 0];
-    const explained = (w1 - w0) * ((r0 + r1) / 2 - middle) + ((w0 + w1) / 2) * (r1 - r0);
-    const part = whole === 0 ? null : explained / whole;
+    const own = rateOf(cells, leaves);
+    const [was, is] = [estimate(own.r0, own.n0), estimate(own.r1, own.n1)];
+    const { mix, rate, r0 } = contribution(own, all);
+    const part = whole === 0 ? null : (mix + rate) / whole;
     const ends = { before: was?.value ?? null, after: is?.value ?? null, part };
     if (was === null || is === null) {
       const none = { change: null, low: null, high: null, relative: null };
@@ -301,7 +293,7 @@ function rateJudge(cells: ChangeCells): Judge {
       ...ends,
       ...{ change, low, high, relative: r0 === 0 ? null : change / r0 },
       // Beyond the whole, in rows: a rate of few rows that doubled moves little.
-      beyond: off * Math.min(w0, w1),
+      beyond: off * Math.min(own.n0 / all.n0, own.n1 / all.n1),
       stands: standsOut([off, change], { error, usual: Math.abs(r0), price }),
     };
   };

@@ -28,10 +28,22 @@ interface Rate {
 }
 
 /** Of some leaves, or of all. */
-function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
+export function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
   const [n0, n1] = [sumOver(cells.before, leaves), sumOver(cells.after, leaves)];
   const [part0, part1] = [sumOver(cells.partBefore, leaves), sumOver(cells.partAfter, leaves)];
   return { n0, n1, r0: part0 / n0, r1: part1 / n1 };
+}
+
+/** What a part contributes to the change of all, by its rate and by its weight (Kitagawa 1955), and its middle weight. */
+export function contribution(own: Rate, all: Rate) {
+  const w0 = all.n0 > 0 ? own.n0 / all.n0 : 0;
+  const w1 = all.n1 > 0 ? own.n1 / all.n1 : 0;
+  // A part without rows has the rate that it has on the other side: it changed by its weight alone.
+  const r0 = own.n0 > 0 ? own.r0 : own.n1 > 0 ? own.r1 : 0;
+  const r1 = own.n1 > 0 ? own.r1 : r0;
+  const middle = (w0 + w1) / 2;
+  const mix = (w1 - w0) * ((r0 + r1) / 2 - (all.r0 + all.r1) / 2);
+  return { mix, rate: middle * (r1 - r0), middle, r0, r1 };
 }
 
 /**
@@ -57,15 +69,10 @@ export function rateAccount(given: ChangeCells): Account {
   const part = (rows: Pick<Part, "where" | "leaves" | "rest">): Part => {
     const own = rateOf(cells, rows.leaves);
     const { n0, n1 } = own;
-    const w0 = all.n0 > 0 ? n0 / all.n0 : 0;
-    const w1 = all.n1 > 0 ? n1 / all.n1 : 0;
-    // A part without rows has the rate that it has on the other side: it changed by its weight alone.
-    const r0 = n0 > 0 ? own.r0 : n1 > 0 ? own.r1 : 0;
-    const r1 = n1 > 0 ? own.r1 : r0;
-    const mix = (w1 - w0) * ((r0 + r1) / 2 - (all.r0 + all.r1) / 2) * scale || 0;
-    const rate = ((w0 + w1) / 2) * (r1 - r0) * scale || 0;
+    const { middle, r0, r1, ...by } = contribution(own, all);
+    const [mix, rate] = [by.mix * scale || 0, by.rate * scale || 0];
     const off = error({ n0, n1, r0, r1 });
-    const half = n0 + n1 > 0 ? CONFIDENCES[0.95] * ((w0 + w1) / 2) * off * Math.abs(scale) : 0;
+    const half = n0 + n1 > 0 ? CONFIDENCES[0.95] * middle * off * Math.abs(scale) : 0;
     const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
     return { ...rows, ...ends, change: mix + rate, half, rate, mix };
   };

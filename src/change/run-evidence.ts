@@ -34,26 +34,29 @@ export async function withRunEvidence(
   parts: readonly Part[],
 ): Promise<Part[]> {
   const asks: { readonly [question: string]: unknown } = { ...source };
-  const {
-    runDurations,
-    durations = runDurations,
-    duplicates,
-  } = asks as Partial<Record<string, Ask>>;
-  const told = [...parts];
-  const some = parts.filter(({ told }) => told?.holds !== undefined).slice(0, MOST_ASKED);
-  for (const part of some) {
-    const { holds } = part.told!;
-    const ask = holds === "fewer" ? durations : duplicates;
-    const sides = ask && (await sidesOf(ask, holds!, compared, part));
-    const better =
-      sides && (holds === "fewer" ? shorter(part, ...sides) : repeated(part, ...sides));
-    if (better) told[parts.indexOf(part)] = { ...part, told: better };
-  }
-  for (const [at, part] of told.slice(0, MOST_ASKED).entries()) {
-    const history = part.before === 0 && (await optional(() => historyOf(source, compared, part)));
-    if (history) told[at] = { ...part, history };
+  const { durations, runDurations, duplicates } = asks as Partial<Record<string, Ask>>;
+  const told: Part[] = [];
+  for (const [at, part] of parts.entries()) {
+    const [holds, isAsked] = [part.told?.holds, at < MOST_ASKED];
+    const ask = holds === "fewer" ? (durations ?? runDurations) : duplicates;
+    const sides = isAsked && holds && ask && (await sidesOf(ask, holds, compared, part));
+    const better = sides && (holds === "fewer" ? shorter : repeated)(part, ...sides);
+    const isNew = isAsked && part.before === 0;
+    const history = isNew && (await optional(() => historyOf(source, compared, part)));
+    told.push({ ...part, ...(better && { told: better }), ...(history && { history }) });
   }
   return told;
+}
+
+/** Of a part's rows; undefined where rows moved from one of its values to another, or one is missing. */
+function questionOf(
+  { where = {}, signal }: Compared,
+  range: TimeRange,
+  own: readonly (readonly [string, unknown])[],
+) {
+  if (own.some(([, value]) => typeof value !== "string")) return undefined;
+  const filter = { ...where, ...Object.fromEntries(own) } as Where;
+  return { range, every: "all", where: filter, ...(signal && { signal }) };
 }
 
 /** So many ranges before the earlier one show whether something is new. */
@@ -62,21 +65,17 @@ const RANGES_BEFORE = 4;
 /** Says of what has no row in the earlier range that some came before it; undefined where none did. */
 async function historyOf(
   source: ChangeSource,
-  { before, where = {}, signal }: Compared,
+  compared: Compared,
   part: Part,
 ): Promise<string | undefined> {
-  const values = Object.values(part.where);
-  if (values.length === 0 || values.some((value) => typeof value !== "string")) return undefined;
+  const { before } = compared;
   const start = new Date(+before.start - RANGES_BEFORE * (+before.end - +before.start));
   const range = { ...before, start, end: before.start };
-  const question = {
-    range,
-    every: "all",
-    where: { ...where, ...part.where },
-    measures: { rows: count() },
-    ...(signal && { signal }),
-  };
-  const [row] = (await source.ask(question as never)).rows() as { rows: number }[];
+  const own = Object.entries(part.where);
+  const question = own.length > 0 && questionOf(compared, range, own);
+  if (!question) return undefined;
+  const asked = { ...question, measures: { rows: count() } };
+  const [row] = (await source.ask(asked as never)).rows() as { rows: number }[];
   return row && row.rows > 0
     ? `${elementText(part.where)} isn't new: ${number(row.rows)} came in ${rangeText(range)}, before the earlier range`
     : undefined;
@@ -86,27 +85,20 @@ async function historyOf(
 async function sidesOf(
   ask: Ask,
   holds: NonNullable<Told["holds"]>,
-  { before, after, where = {}, signal }: Compared,
+  compared: Compared,
   part: Part,
 ): Promise<[number, number] | undefined> {
   const own = Object.entries(part.where);
-  if (own.some(([, value]) => typeof value !== "string")) return undefined;
-  const wider = own.filter(([name]) => !isVersionColumn(name));
   const sideOf = async (range: TimeRange, values: typeof own) => {
-    const quantiles = holds === "fewer" && { quantiles: [0.5] };
-    const filter = { ...where, ...Object.fromEntries(values) };
-    const answer = await ask({
-      range,
-      every: "all",
-      where: filter,
-      ...quantiles,
-      ...(signal && { signal }),
-    });
+    const question = questionOf(compared, range, values);
+    if (question === undefined) return NaN;
+    const answer = await ask({ ...question, ...(holds === "fewer" && { quantiles: [0.5] }) });
     const [row] = answer.rows() as { q50?: number | null; share?: number | null }[];
     return row?.q50 ?? row?.share ?? NaN;
   };
-  const was = await optional(() => sideOf(before, wider));
-  const is = was === null ? null : await optional(() => sideOf(after, own));
+  const wider = own.filter(([name]) => !isVersionColumn(name));
+  const was = await optional(() => sideOf(compared.before, wider));
+  const is = was === null ? null : await optional(() => sideOf(compared.after, own));
   return was === null || is === null || !Number.isFinite(was + is) ? undefined : [was, is];
 }
 
