@@ -78,8 +78,11 @@ export function rateCauses(
       ? greedy(given, cuboids, rateScore(given, cuboids, columns, noise, limits), limits)
       : [];
   // Users scatter as they do beside what moved most.
-  const [most] = search(noiseBeside(given, columns, []), { most: 1, least: -Infinity });
-  const noise = noiseBeside(given, columns, most ? [most] : []);
+  const noise = noiseBeside(
+    given,
+    columns,
+    search(given.usualNoise, { most: 1, least: -Infinity }),
+  );
   const causes = search(noise, { most: MOST_CAUSES, least: 0 });
   const [first] = causes;
   if (first !== undefined) {

@@ -164,25 +164,21 @@ export function runSizes(
 }
 
 /**
- * What the runs of each leaf's program and test held before (of what is new, what they hold), and how
- * they scattered: the squared coefficient of variation of one run.
+ * What the runs of each leaf's program and test held before (0 of what is new), and how they scattered:
+ * the squared coefficient of variation of one run.
  */
-function heldBy({ before, after, leaves, names, ...cells }: ChangeCells, runs: Runs) {
+function heldBy({ before, leaves, names, ...cells }: ChangeCells, runs: Runs) {
   const program = leaves.codes[releaseDimensions({ names, ...cells }).program];
   const tests = leaves.codes[names.indexOf("test_name")];
   const held = new Float64Array(before.length);
   const scatter = new Float64Array(before.length);
   const kinds = before.map((_, leaf) => (program?.[leaf] ?? 0) * 1e6 + (tests?.[leaf] ?? 0));
   for (const some of leavesBy(kinds).values()) {
-    const perRun = (rows: Float64Array, of: Float64Array) => {
-      const known = some.filter((leaf) => of[leaf]! > 0);
-      return sumOver(rows, known) / sumOver(of, known);
-    };
-    const own = perRun(before, runs.before) || perRun(after, runs.after) || 0;
+    const known = some.filter((leaf) => runs.before[leaf]! > 0);
+    const own = sumOver(before, known) / sumOver(runs.before, known) || 0;
     let [sum, many] = [RUN_SCATTER.of * PRIOR, PRIOR];
-    for (const leaf of some) {
+    for (const leaf of own > 0 ? known : []) {
       const n = runs.before[leaf]!;
-      if (!(n > 0 && own > 0)) continue;
       sum += (before[leaf]! / own - n) ** 2 / n;
       many += 1;
     }
