@@ -39,7 +39,7 @@ import {
 } from "./thresholds.js";
 import { amount, percent, signedPercent } from "../base/numbers.js";
 import { elementText, partText, UNSURE, valueText, type CauseWhere } from "./words.js";
-import { ONE_USER, placesIn, usersOf, type Users } from "./users.js";
+import { isOneUser, ONE_USER, placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
@@ -55,7 +55,7 @@ export function flowAccount(cells: ChangeCells): Account {
   if (was === 0 || is === 0) return allOrNothing(cells, was, is);
   const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
-  const { causes, maybe, expected, variance, users, isOneUser } = flowCauses(
+  const { causes, maybe, expected, variance, users, isOne } = flowCauses(
     { ...cells, after },
     cuboids,
   );
@@ -65,7 +65,7 @@ export function flowAccount(cells: ChangeCells): Account {
     const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
     const isAsIf = Math.abs(sumOver(cells.after, leaves) - has) > 0.5;
     const own = { where, leaves, rest, isAsIf, before: had, after: has, change: has - had, half };
-    const doubt = isOneUser(leaves) ? ONE_USER : undefined;
+    const doubt = isOne(leaves) ? ONE_USER : undefined;
     return { ...own, doubt, told: releaseTold(cells, cause, own, partOf(has - had)) };
   };
   const changed = causes.map(part);
@@ -219,8 +219,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   // What moved in a handful of places may be users who came or went: it shows how they do.
   const wide = found.causes.filter((one) => placesIn(cells, one.leaves, moved) >= WIDE);
   const users = usersOf(cells, marked(before.length, wide), found.ordinary, found.variance);
-  const isOneUser = (some: readonly number[]) =>
-    users.known && names.includes("probe_asn") && placesIn(cells, some, moved) < WIDE;
+  const isOne = (some: readonly number[]) => users.known && isOneUser(cells, some, moved);
   /** How unlikely a cause is by users alone, by its price. */
   const sureness = (one: Found) => {
     return users.known ? users.against(one.leaves) / elementPrice(cuboids, one) : 1;
@@ -242,7 +241,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const rest = without(before.length, certain);
   // Users heavier than any that was observed come and go, too.
   const variance = rowVariance.map((own) => (users.known ? UNSEEN : 1) * own);
-  const about = { expected, variance, out, users, isOneUser };
+  const about = { expected, variance, out, users, isOne };
   const isLarge =
     Math.min(Math.abs(found.ordinary - 1), Math.abs(relative(rest))) > TOTAL_TOLERANCE;
   const unlikely = isLarge ? users.against(rest, 1) / (CERTAIN ** 2 / 2) : 0;

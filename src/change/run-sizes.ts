@@ -5,7 +5,7 @@ import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Part, Told } from "./account.js";
 import { rateCauses } from "./rate-causes.js";
 import { elementPrice } from "./search.js";
-import { ONE_USER, placesIn } from "./users.js";
+import { isOneUser, ONE_USER } from "./users.js";
 import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } from "./releases.js";
 import {
   ALIKE_RATIO,
@@ -17,7 +17,6 @@ import {
   RUN_SCATTER,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
-  WIDE,
 } from "./thresholds.js";
 import { number, percent, signedPercent } from "../base/numbers.js";
 import { partText, shortText, valueText, type CauseWhere } from "./words.js";
@@ -121,8 +120,7 @@ export function runSizes(
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
     const isSure = (change / error) ** 2 / 2 >= price * (1 + (2 * LEAST_RUNS) / fewest);
     const moved = cells.after.map((n, leaf) => n - after[leaf]!);
-    const isOne = cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < WIDE;
-    const doubt = isOne
+    const doubt = isOneUser(cells, leaves, moved)
       ? ONE_USER
       : isSure
         ? undefined

@@ -45,7 +45,7 @@ export const LEAST_PLACES = 12;
 
 /** Releases below this part of their program's rows aren't expected where there are none. */
 export const LEAST_SHARE = 0.01;
-/** A release whose rows grew by this factor is new, whatever its number. */
+/** A release whose rows grew by this factor is one that users go to, however few it sends. */
 export const NEW = 2;
 /** Log-likelihood margin for naming a release over its program. */
 export const LIKELIER = 1.5;

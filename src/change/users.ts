@@ -8,9 +8,10 @@ import {
   UNSEEN,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
+  WIDE,
 } from "./thresholds.js";
 
-/** Why what moved in fewer than {@link WIDE} places only may be a cause. */
+/** Why what {@link isOneUser} is true of only may be a cause. */
 export const ONE_USER =
   "Nearly all of it is of one program, country and network: it may be one user";
 
@@ -44,6 +45,11 @@ export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: F
   ].map((own) => sumOver(moved, own));
   const all = sums.reduce((sum, by) => sum + by, 0);
   return all ** 2 / sums.reduce((sum, by) => sum + by ** 2, 0);
+}
+
+/** True if these leaves' change may be one user's: it is of hardly more than one program, country and network. */
+export function isOneUser(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
+  return cells.names.includes("probe_asn") && placesIn(cells, leaves, moved) < WIDE;
 }
 
 /** Logarithm of Bennett's bound. @param most the greatest single change. */
