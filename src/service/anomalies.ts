@@ -8,14 +8,14 @@ import {
   recoveryOf,
   type AnomaliesFinding,
   type Found,
-} from "../change/anomalies.js";
-import { weekBefore } from "../change/compare.js";
-import type { Evidence } from "../change/evidence.js";
-import { explain, type Explanation } from "../change/explain.js";
+} from "../change/series/anomalies.js";
+import { weekBefore } from "../change/cells/compare.js";
+import type { Evidence } from "../change/cells/evidence.js";
+import { explain, type Explanation } from "../change/cells/explain.js";
 import { tell, type Finding } from "../change/finding.js";
-import { readFlows } from "../change/flows.js";
+import { readFlows } from "../change/series/flows.js";
 import type { FreshnessRow } from "./funnel.js";
-import { UNSURE, type Recovery } from "../change/forecast.js";
+import { UNSURE, type Recovery } from "../change/series/forecast.js";
 import { percent } from "../base/numbers.js";
 import { elementText } from "../change/words.js";
 import type { Measurements } from "../sources/measurements/measurements.js";

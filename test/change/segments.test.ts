@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { seeded } from "../../bench/change/change-points.js";
-import { segments } from "../../src/change/segments.js";
+import { segments } from "../../src/change/series/segments.js";
 
 /** Noise of a seed: `correlation` from one value to the next, variance 1. */
 function noise(seed: number, n: number, correlation = 0): number[] {

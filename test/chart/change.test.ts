@@ -9,7 +9,7 @@ import {
   Result,
   show,
 } from "../../src/index.js";
-import { explainCells } from "../../src/change/explain.js";
+import { explainCells } from "../../src/change/cells/explain.js";
 import { drawRecipe } from "../../src/chart/chart.js";
 import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { compiledSpec } from "../../src/chart/render/svg.js";

@@ -1,7 +1,7 @@
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted, lowered, textOf } from "../../base/text.js";
 import { smallest } from "../../base/statistics.js";
-import { foundTable } from "../../change/flows.js";
+import { foundTable } from "../../change/finding.js";
 import type { ReleaseValue } from "../../service/release.js";
 import { amount, number, percent, signedPercent } from "../../base/numbers.js";
 import { spoken } from "../../change/words.js";

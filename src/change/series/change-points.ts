@@ -1,19 +1,19 @@
-import { checkOptions, type Rules } from "../base/check-options.js";
-import { ProbelabError } from "../base/error.js";
-import { median } from "../base/statistics.js";
-import { counted } from "../base/text.js";
-import type { MeasureColumn } from "../result/origin.js";
-import type { Result } from "../result/result.js";
-import { DAY, WEEK } from "../time/span.js";
-import { bucketNoun, usualLength } from "../time/step.js";
-import { dateText, pairText } from "../time/time-zone.js";
-import { offsetAt, type RangeBucket } from "../time/bucket.js";
-import type { TimeRange } from "../time/time-range.js";
-import { changeColumns, tell, type Finding, type Telling } from "./finding.js";
-import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { checkOptions, type Rules } from "../../base/check-options.js";
+import { ProbelabError } from "../../base/error.js";
+import { median } from "../../base/statistics.js";
+import { counted } from "../../base/text.js";
+import type { MeasureColumn } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { DAY, WEEK } from "../../time/span.js";
+import { bucketNoun, usualLength } from "../../time/step.js";
+import { dateText, pairText } from "../../time/time-zone.js";
+import { offsetAt, type RangeBucket } from "../../time/bucket.js";
+import type { TimeRange } from "../../time/time-range.js";
+import { changeColumns, foundTable, tell, type Finding, type Telling } from "../finding.js";
+import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Change, type Segmented } from "./segments.js";
-import { amount, percent, signedPercent } from "../base/numbers.js";
+import { amount, percent, signedPercent } from "../../base/numbers.js";
 
 /** Options of `changePoints`. */
 export interface ChangePointsOptions {

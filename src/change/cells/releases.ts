@@ -1,5 +1,5 @@
-import { isVersionColumn } from "../result/origin.js";
-import { compareVersions } from "../result/version-order.js";
+import { isVersionColumn } from "../../result/origin.js";
+import { compareVersions } from "../../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { groupedBut, groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
@@ -13,7 +13,7 @@ import {
   NEW,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
-import { elementText, valueText, type CauseWhere } from "./words.js";
+import { elementText, valueText, type CauseWhere } from "../words.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
 export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {

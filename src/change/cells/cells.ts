@@ -1,20 +1,20 @@
-import type { SourceKind } from "../query/source.js";
+import type { SourceKind } from "../../query/source.js";
 import { Temporal } from "temporal-polyfill";
-import { ProbelabError } from "../base/error.js";
-import { shownValue } from "../base/text.js";
-import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube.js";
-import type { LogGroup } from "../sources/logs/ask.js";
-import type { RunColumn } from "../sources/measurements/questions.js";
-import { nameOf, type Dimension } from "../query/dimension.js";
-import { count, sum, type Measure } from "../query/measure.js";
-import { whereText, type Where } from "../query/where.js";
-import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../result/origin.js";
-import type { Result } from "../result/result.js";
-import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { HOUR } from "../time/span.js";
+import { ProbelabError } from "../../base/error.js";
+import { shownValue } from "../../base/text.js";
+import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../../query/cube.js";
+import type { LogGroup } from "../../sources/logs/ask.js";
+import type { RunColumn } from "../../sources/measurements/questions.js";
+import { nameOf, type Dimension } from "../../query/dimension.js";
+import { count, sum, type Measure } from "../../query/measure.js";
+import { whereText, type Where } from "../../query/where.js";
+import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { checkRange, formatRange, type TimeRange } from "../../time/time-range.js";
+import { HOUR } from "../../time/span.js";
 import { grouped, leavesBy, sumOver, sumsIn, type Leaves } from "./cuboids.js";
-import { changeColumns } from "./finding.js";
-import { amount, percent } from "../base/numbers.js";
+import { changeColumns } from "../finding.js";
+import { amount, percent } from "../../base/numbers.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {

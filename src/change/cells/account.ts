@@ -1,5 +1,5 @@
 import type { Move } from "./releases.js";
-import type { CauseWhere } from "./words.js";
+import type { CauseWhere } from "../words.js";
 
 /** What is said of a cause in place of its numbers. */
 export interface Told {

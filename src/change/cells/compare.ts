@@ -1,13 +1,13 @@
 import { Temporal } from "temporal-polyfill";
-import { refuseUnknown } from "../base/check-options.js";
-import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
-import { count, type Measure } from "../query/measure.js";
-import { CONFIDENCES } from "../query/wilson.js";
-import type { Where } from "../query/where.js";
-import { isVersionColumn } from "../result/origin.js";
-import { resultOfRows } from "../result/own-rows.js";
-import { checkRange, type TimeRange } from "../time/time-range.js";
+import { refuseUnknown } from "../../base/check-options.js";
+import { ProbelabError } from "../../base/error.js";
+import { counted } from "../../base/text.js";
+import { count, type Measure } from "../../query/measure.js";
+import { CONFIDENCES } from "../../query/wilson.js";
+import type { Where } from "../../query/where.js";
+import { isVersionColumn } from "../../result/origin.js";
+import { resultOfRows } from "../../result/own-rows.js";
+import { checkRange, type TimeRange } from "../../time/time-range.js";
 import {
   askCells,
   changeMeasures,
@@ -16,14 +16,14 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { cuboidsOf, groupedBy, leavesBy, sumOver } from "./cuboids.js";
-import { around, difference, shareOf, tell, type Finding } from "./finding.js";
+import { around, difference, shareOf, tell, type Finding } from "../finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { usersOf } from "./users.js";
 import { contribution, mixText, rateOf, rateSearch } from "./explain-rate.js";
 import { releaseDimensions, withMissing } from "./releases.js";
 import { NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
-import { signedPercent } from "../base/numbers.js";
-import { changeText, periodText, spoken, valueText } from "./words.js";
+import { signedPercent } from "../../base/numbers.js";
+import { changeText, periodText, spoken, valueText } from "../words.js";
 
 /** What `compare` takes. */
 export interface CompareOptions {

@@ -1,17 +1,17 @@
-import { checkOptions, type Rules } from "../base/check-options.js";
-import { ProbelabError } from "../base/error.js";
-import { median } from "../base/statistics.js";
-import { counted, grouped, lowered } from "../base/text.js";
-import { whereText } from "../query/where.js";
-import type { Result } from "../result/result.js";
-import { offsetAt } from "../time/bucket.js";
-import { readInstant } from "../time/instant.js";
-import { DAY, WEEK } from "../time/span.js";
-import { bucketNoun, usualLength, type Bucket } from "../time/step.js";
-import { between, last, rangeText } from "../time/time-range.js";
-import { dateText, momentText } from "../time/time-zone.js";
-import { movedIn, tell, type Finding, type Moved, type Telling } from "./finding.js";
-import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { checkOptions, type Rules } from "../../base/check-options.js";
+import { ProbelabError } from "../../base/error.js";
+import { median } from "../../base/statistics.js";
+import { counted, grouped, lowered } from "../../base/text.js";
+import { whereText } from "../../query/where.js";
+import type { Result } from "../../result/result.js";
+import { offsetAt } from "../../time/bucket.js";
+import { readInstant } from "../../time/instant.js";
+import { DAY, WEEK } from "../../time/span.js";
+import { bucketNoun, usualLength, type Bucket } from "../../time/step.js";
+import { between, last, rangeText } from "../../time/time-range.js";
+import { dateText, momentText } from "../../time/time-zone.js";
+import { foundTable, movedIn, tell, type Finding, type Moved, type Telling } from "../finding.js";
+import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
   recovery,
@@ -20,7 +20,7 @@ import {
   type Season,
   type Watched,
 } from "./forecast.js";
-import { amount, percent, signedPercent } from "../base/numbers.js";
+import { amount, percent, signedPercent } from "../../base/numbers.js";
 
 /** What `anomalies` takes besides. */
 export interface AnomaliesOptions {

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
-import { greatest, median } from "../base/statistics.js";
+import { greatest, median } from "../../base/statistics.js";
 import { cuboidsOf, marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {

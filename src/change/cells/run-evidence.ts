@@ -1,14 +1,14 @@
-import { optional } from "../base/error.js";
-import { count } from "../query/measure.js";
-import type { Where } from "../query/where.js";
-import { isVersionColumn } from "../result/origin.js";
-import type { Result } from "../result/result.js";
-import { rangeText, type TimeRange } from "../time/time-range.js";
+import { optional } from "../../base/error.js";
+import { count } from "../../query/measure.js";
+import type { Where } from "../../query/where.js";
+import { isVersionColumn } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { rangeText, type TimeRange } from "../../time/time-range.js";
 import type { ChangeSource } from "./cells.js";
 import type { Part, Told } from "./account.js";
 import { ALIKE_RATIO, TOTAL_TOLERANCE } from "./thresholds.js";
-import { amount, number, percent } from "../base/numbers.js";
-import { elementText } from "./words.js";
+import { amount, number, percent } from "../../base/numbers.js";
+import { elementText } from "../words.js";
 
 /** The ranges that were compared, and which rows count. */
 export interface Compared {

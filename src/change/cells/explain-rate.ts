@@ -1,4 +1,4 @@
-import { CONFIDENCES } from "../query/wilson.js";
+import { CONFIDENCES } from "../../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Account, Part, Told } from "./account.js";
@@ -16,8 +16,8 @@ import {
   TOTAL_TOLERANCE,
   priceOf,
 } from "./thresholds.js";
-import { amount, number, percent } from "../base/numbers.js";
-import { changeText, partText, sentences, UNSURE, valueText } from "./words.js";
+import { amount, number, percent } from "../../base/numbers.js";
+import { changeText, partText, sentences, UNSURE, valueText } from "../words.js";
 
 /** Rows and rate, before and after. */
 interface Rate {

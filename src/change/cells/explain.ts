@@ -1,10 +1,10 @@
-import { refuseUnknown } from "../base/check-options.js";
-import { counted, lowered } from "../base/text.js";
-import { count, type Measure } from "../query/measure.js";
-import type { Where } from "../query/where.js";
-import { resultOfRows } from "../result/own-rows.js";
-import type { Result } from "../result/result.js";
-import { checkRange, type TimeRange } from "../time/time-range.js";
+import { refuseUnknown } from "../../base/check-options.js";
+import { counted, lowered } from "../../base/text.js";
+import { count, type Measure } from "../../query/measure.js";
+import type { Where } from "../../query/where.js";
+import { resultOfRows } from "../../result/own-rows.js";
+import type { Result } from "../../result/result.js";
+import { checkRange, type TimeRange } from "../../time/time-range.js";
 import {
   askCells,
   changeMeasures,
@@ -16,11 +16,11 @@ import type { Account, Part } from "./account.js";
 import { flowOf, runsByVersion, type Evidence } from "./evidence.js";
 import { flowAccount } from "./explain-flow.js";
 import { rateAccount, rateUnit } from "./explain-rate.js";
-import { movedIn, tell, type Finding, type Moved, type Telling } from "./finding.js";
+import { movedIn, tell, type Finding, type Moved, type Telling } from "../finding.js";
 import { withRunEvidence, type Compared } from "./run-evidence.js";
 import { withMissing, type Move } from "./releases.js";
 import { TOTAL_TOLERANCE } from "./thresholds.js";
-import { amount, percent, signedPercent } from "../base/numbers.js";
+import { amount, percent, signedPercent } from "../../base/numbers.js";
 import {
   changeText,
   elementText,
@@ -30,7 +30,7 @@ import {
   spoken,
   valueText,
   type CauseValue,
-} from "./words.js";
+} from "../words.js";
 
 /** What `explain` takes. */
 export interface ExplainOptions {

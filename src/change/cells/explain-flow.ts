@@ -1,4 +1,4 @@
-import { CONFIDENCES } from "../query/wilson.js";
+import { CONFIDENCES } from "../../query/wilson.js";
 import type { Account, Part, Told } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
@@ -37,8 +37,8 @@ import {
   UNSEEN,
   WIDE,
 } from "./thresholds.js";
-import { amount, percent, signedPercent } from "../base/numbers.js";
-import { elementText, partText, UNSURE, valueText, type CauseWhere } from "./words.js";
+import { amount, percent, signedPercent } from "../../base/numbers.js";
+import { elementText, partText, UNSURE, valueText, type CauseWhere } from "../words.js";
 import { isOneUser, ONE_USER, placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */

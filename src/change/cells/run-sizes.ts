@@ -1,5 +1,5 @@
-import { CONFIDENCES } from "../query/wilson.js";
-import { compareVersions } from "../result/version-order.js";
+import { CONFIDENCES } from "../../query/wilson.js";
+import { compareVersions } from "../../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
 import type { Part, Told } from "./account.js";
@@ -18,8 +18,8 @@ import {
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
-import { number, percent, signedPercent } from "../base/numbers.js";
-import { partText, shortText, valueText, type CauseWhere } from "./words.js";
+import { number, percent, signedPercent } from "../../base/numbers.js";
+import { partText, shortText, valueText, type CauseWhere } from "../words.js";
 
 const NORMAL_95 = CONFIDENCES[0.95];
 

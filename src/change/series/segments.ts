@@ -1,4 +1,4 @@
-import { greatest, median, smallest } from "../base/statistics.js";
+import { greatest, median, smallest } from "../../base/statistics.js";
 import { runningMedian, withoutCycle } from "./season.js";
 
 /**
