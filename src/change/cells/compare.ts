@@ -75,7 +75,7 @@ const ACTION = "compare two ranges";
 
 /**
  * The first look: how much each value of each dimension moved against the same hours of the week
- * before, in a scan of each range. `explain` says what is behind it.
+ * before, in one scan of each range. `explain` says what is behind it.
  *
  * Intervals of counts are of the noise that the cells of the two ranges show (overdispersed), of
  * shares Newcombe's, as much wider as the shares of users scatter.

@@ -107,7 +107,8 @@ const MOST_LISTED = 3;
 
 /**
  * Finds which values of which dimensions, and which combinations of them, account for the change of a
- * count, a share or a quantile between two ranges, in a scan of each.
+ * count, a share or a quantile between two ranges, in one scan of each; a few narrow questions then ask
+ * more of the rows that it names.
  *
  * Causes are disjoint and their contributions, with the rest's, add up to the change: exactly for
  * counts and sums; for shares and means as rate and mix (E. M. Kitagawa, "Components of a difference
