@@ -55,10 +55,8 @@ export function scoreTcpd() {
   return cases.flatMap(({ case: name, values }) => {
     const truth = truths.get(name);
     if (truth?.core !== true) return [];
-    const { changes } = segments(values.map((value) => (value === null ? NaN : Number(value))));
-    // A slope is cut where it begins and where it ends.
-    const cuts = changes.flatMap(({ at, until }) => [at, until]);
-    const found = rising(cuts.filter((at) => at > 0 && at < truth.n));
+    const { steps } = segments(values.map((value) => (value === null ? NaN : Number(value))));
+    const found = rising(steps.map(({ at }) => at));
     const annotations = Object.values(truth.annotations);
     return [
       {

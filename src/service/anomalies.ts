@@ -1,11 +1,12 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { optional } from "../base/error.js";
-import { counted, grouped, lowered } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import { greatest, smallest } from "../base/statistics.js";
 import {
   endText,
   findAnomalies,
   recoveryOf,
+  SLOW,
   type AnomaliesFinding,
   type Found,
 } from "../change/series/anomalies.js";
@@ -87,7 +88,7 @@ interface AlarmRow {
   readonly probe_cc?: string | null;
 }
 
-/** The alarms of the whole, or of each program; of the whole also whether it fell slowly. */
+/** The alarms of the whole, or of each program. */
 interface Looked extends Omit<Found, "finding" | "end"> {
   readonly found: AnomaliesFinding;
   readonly alarms: readonly AlarmRow[];
@@ -181,7 +182,6 @@ export async function flowAnomalies(
   const texts = [
     ...(head.texts ?? []),
     ...(why?.found ? [`${why.headline}. ${why.evidence}`, ...why.details] : []),
-    whole.slow !== null && `But ${lowered(whole.slow.text)}`,
     ...(head.state === "usual"
       ? [judgedText()]
       : others.flatMap(({ found: { headline, evidence, details } }) =>
@@ -270,7 +270,7 @@ export async function flowAnomalies(
     const hours = rangeText(between(asked[0]!.t, new Date(known), { timeZone }));
     const rate = parts.reduce((sum, part) => sum + part.falseAlarms, FALSE_ALARMS);
     const accepted = counted(Number(rate.toPrecision(2)), "false alarm");
-    return `${counted(asked.length, "hour")} were judged, ${hours}, with about ${accepted} accepted in 4 weeks.`;
+    return `${counted(asked.length, "hour")} were judged, ${hours}, with about ${accepted} accepted in 4 weeks. ${SLOW}.`;
   }
 
   /** Judges whether each alarmed series and each named part are back. */
