@@ -16,14 +16,14 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { cuboidsOf, groupedBy, leavesBy, sumOver } from "./cuboids.js";
-import { around, difference, shareOf, tell, type Finding } from "../finding.js";
+import { around, difference, shareOf, type Finding } from "../finding.js";
 import { flowCauses } from "./explain-flow.js";
 import { usersOf } from "./users.js";
-import { contribution, mixText, rateOf, rateSearch } from "./explain-rate.js";
+import { contribution, mixShift, rateOf, rateSearch } from "./explain-rate.js";
 import { releaseDimensions, withMissing } from "./releases.js";
 import { NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
-import { signedPercent } from "../../base/numbers.js";
-import { changeText, periodText, spoken, valueText } from "../words.js";
+import { tellComparison } from "./tell.js";
+import { valueText } from "../words.js";
 
 /** What `compare` takes. */
 export interface CompareOptions {
@@ -133,7 +133,7 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 export function compareCells(given: ChangeCells, top: number): RangeComparison {
   // Without what should have come, upgrades would look like noise.
   const cells = withMissing(given);
-  const { names, label, unit, origin } = cells;
+  const { names, origin } = cells;
   const judge = cells.kind === "flow" ? flowJudge(cells) : rateJudge(cells);
   const { before, after } = judge();
   const { version, program } = releaseDimensions(cells);
@@ -162,29 +162,8 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
   );
   const listed = all.slice(0, top).map(({ value: { stands, ...value } }): MovedValue => value);
   const outstanding = all.flatMap(({ value }) => (value.stands ? [value] : []));
-  const named = outstanding
-    .slice(0, 3)
-    .map(
-      ({ dimension, value, relative }) =>
-        `${dimension} ${valueText(value)} (${relative === null ? "none before" : signedPercent(relative)})`,
-    );
-  const further =
-    outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
-  const what = `${spoken(label)} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}${cells.caution ?? ""}`;
-  const mix = cells.kind === "rate" ? mixText(cells) : undefined;
-  const telling =
-    cells.before.length === 0
-      ? tell("I can't compare the two ranges", cells.whyEmpty ?? "Neither of them holds a row", [])
-      : outstanding.length === 0
-        ? tell(
-            mix === undefined ? "No value moved unlike the whole" : "The mix of values changed",
-            what,
-            [mix ?? `No value of ${names.join(", ")} moved unlike the whole by more than is usual`],
-          )
-        : tell(`${named[0]!} moved unlike the whole`, what, [
-            `Moved unlike the whole: ${named.join("; ")}${further}`,
-            mix,
-          ]);
+  const mix = cells.kind === "rate" ? mixShift(cells) : undefined;
+  const telling = tellComparison(cells, { before, after }, outstanding, mix);
   const result = resultOfRows(listed, {
     ...origin,
     columns: {
