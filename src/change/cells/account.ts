@@ -120,6 +120,8 @@ export interface Account {
   /** Small new programs, which are no cause. */
   readonly news?: readonly Part[];
   readonly unseen?: Unseen | undefined;
+  /** How many times the variance of rows drawn alone the change of these rows has. */
+  readonly noise: (leaves?: readonly number[]) => number;
 }
 
 /** A part of a change: what is behind it, and how much. */

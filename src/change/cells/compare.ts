@@ -3,11 +3,11 @@ import { refuseUnknown } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { counted } from "../../base/text.js";
 import { count, type Measure } from "../../query/measure.js";
-import { CONFIDENCES } from "../../query/wilson.js";
 import type { Where } from "../../query/where.js";
 import { isVersionColumn } from "../../result/origin.js";
 import { resultOfRows } from "../../result/own-rows.js";
 import { checkRange, type TimeRange } from "../../time/time-range.js";
+import type { Account } from "./account.js";
 import {
   askCells,
   changeMeasures,
@@ -15,13 +15,12 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { cuboidsOf, groupedBy, leavesBy, sumOver } from "./cuboids.js";
+import { groupedBy, leavesBy, sumOver } from "./cuboids.js";
+import { accountOf } from "./explain.js";
 import { around, difference, shareOf, type Finding } from "../finding.js";
-import { flowCauses } from "./explain-flow.js";
-import { usersOf } from "./users.js";
-import { contribution, mixShift, rateOf, rateSearch } from "./explain-rate.js";
-import { releaseDimensions, withMissing } from "./releases.js";
-import { NAMED, priceOf, PART_TOLERANCE } from "./thresholds.js";
+import { contribution, rateOf } from "./explain-rate.js";
+import { releaseDimensions } from "./releases.js";
+import { PART_TOLERANCE } from "./thresholds.js";
 import { tellComparison } from "./tell.js";
 import { valueText } from "../words.js";
 
@@ -31,7 +30,7 @@ export interface CompareOptions {
   readonly measure?: Measure<unknown>;
   /** The range in question. */
   readonly now: TimeRange;
-  /** The range to compare with; default: the same hours of the week before (of as many weeks before as keep the two apart). */
+  /** The range to compare with; default: the same hours of the week before (as many weeks back as needed to avoid overlap). */
   readonly before?: TimeRange;
   /** The dimensions whose values are listed; default as for `explain`. */
   readonly dimensions?: readonly ChangeDimension[];
@@ -80,8 +79,8 @@ const ACTION = "compare two ranges";
  * Intervals of counts are of the noise that the cells of the two ranges show (overdispersed), of
  * shares Newcombe's, as much wider as the shares of users scatter.
  *
- * @returns `sentence`, `values` and `result`, a row a value. `found` is true where one moved beyond
- *   the whole by more than 5 % and than chance gives among all values.
+ * @returns `sentence`, `values` and `result`, a row a value. `found` is true where `explain` names one
+ *   that moved by more than 5 %, or their mix.
  * @throws ProbelabError as `explain` does, and for quantiles and counts of different values, which
  *   are no sums over parts.
  * @example
@@ -132,37 +131,47 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 /** Compares cells that were asked: what {@link compare} does after its two scans. */
 export function compareCells(given: ChangeCells, top: number): RangeComparison {
   // Without what should have come, upgrades would look like noise.
-  const cells = withMissing(given);
+  const { cells, account } = accountOf(given);
   const { names, origin } = cells;
-  const judge = cells.kind === "flow" ? flowJudge(cells) : rateJudge(cells);
-  const { before, after } = judge();
+  const { before, after, parts } = account;
   const { version, program } = releaseDimensions(cells);
   const all = names.flatMap((dimension, at) => {
     const named = at === version && program >= 0 ? [program, version] : [at];
-    const { parts, example } = groupedBy(cells.leaves, named);
-    return [...leavesBy(parts)].map(([group, leaves]) => {
-      const { beyond, ...moved } = judge(leaves, named);
+    const { parts: places, example } = groupedBy(cells.leaves, named);
+    return [...leavesBy(places)].map(([group, leaves]) => {
+      const measure = cells.kind === "flow" ? flowMove : rateMove;
+      const { beyond, ...moved } = measure(cells, account, leaves);
       const texts = named.map(
         (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
       );
+      // As explain names it: a cause of this value, which moved the same way.
+      const stands = parts.some(
+        ({ where, doubt, kind, change }) =>
+          doubt === undefined &&
+          kind !== "mix" &&
+          dimension in where &&
+          named.every((one, k) => !(names[one]! in where) || where[names[one]!] === texts[k]) &&
+          change * beyond > 0 &&
+          Math.abs(moved.relative ?? 1) > PART_TOLERANCE,
+      );
       const text = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
-      const value = { dimension, value: text, ...moved };
-      return { value, beyond, key: JSON.stringify(text), at };
+      const value: MovedValue = { dimension, value: text, ...moved };
+      return { value, beyond, stands, key: JSON.stringify(text), at };
     });
   });
   // One of two values is as far beyond as the other: the last digits of sums are no order.
   const most = all.reduce((most, { beyond }) => Math.max(most, Math.abs(beyond)), 0) || 1;
   const far = (beyond: number) => Math.round((Math.abs(beyond) / most) * 1e9);
   // Users upgrade all the time: what else stands out comes before versions, and before all others.
-  const rank = ({ value: { stands, dimension } }: (typeof all)[number]) =>
+  const rank = ({ value: { dimension }, stands }: (typeof all)[number]) =>
     stands ? Number(isVersionColumn(dimension)) : 2;
   all.sort(
     (a, b) =>
       rank(a) - rank(b) || far(b.beyond) - far(a.beyond) || a.at - b.at || (a.key < b.key ? -1 : 1),
   );
-  const listed = all.slice(0, top).map(({ value: { stands, ...value } }): MovedValue => value);
-  const outstanding = all.flatMap(({ value }) => (value.stands ? [value] : []));
-  const mix = cells.kind === "rate" ? mixShift(cells) : undefined;
+  const listed = all.slice(0, top).map(({ value }) => value);
+  const outstanding = all.flatMap(({ value, stands }) => (stands ? [value] : []));
+  const mix = parts.find((part) => part.kind === "mix" && part.doubt === undefined);
   const telling = tellComparison(cells, { before, after }, outstanding, mix);
   const result = resultOfRows(listed, {
     ...origin,
@@ -187,93 +196,50 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
   return { kind: "compare", found, ...telling, before, after, values: listed, result };
 }
 
-/** What leaves (default: all) did, how far beyond the whole, and whether that stands out. */
-type Judge = (
-  leaves?: readonly number[],
-  dimensions?: readonly number[],
-) => Omit<MovedValue, "dimension" | "value"> & { beyond: number; stands: boolean };
+/** What some rows did, and how far beyond the whole. */
+type Measured = Omit<MovedValue, "dimension" | "value"> & { readonly beyond: number };
 
-/** True if both the change and what is beyond the whole are more than chance and than is usual. */
-function standsOut(
-  moved: readonly number[],
-  { error, usual, price }: { error: number; usual: number; price: number },
-): boolean {
-  return moved.every(
-    (by) => (by / error) ** 2 / 2 > price && Math.abs(by) > PART_TOLERANCE * usual,
-  );
+function flowMove(
+  { before, after, ratio }: ChangeCells,
+  { noise, before: was, after: is }: Account,
+  leaves: readonly number[],
+): Measured {
+  const [had, has] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
+  const error = Math.sqrt(noise(leaves) * (had + has));
+  const { value: change, low, high } = around(has - had, error);
+  const beyond = has - (was! > 0 ? (had * is!) / was! : 0);
+  const relative = had > 0 ? change / had : null;
+  const part = is === was ? null : change / (is! - was!);
+  return { before: had, after: has, change, low, high, relative, part, beyond };
 }
 
-function flowJudge(cells: ChangeCells): Judge {
-  const { before, after, ratio } = cells;
-  const cuboids = cuboidsOf(cells.leaves);
-  const { expected, variance, out, users: ofRuns } = flowCauses(cells, cuboids);
-  const [was, is] = [sumOver(before) * ratio, sumOver(after)];
-  // Runs tell how rows scatter; whether rows moved is asked of rows, as runs may hold fewer of them.
-  const { runs, ...rows } = cells;
-  const users = runs === undefined ? ofRuns : usersOf(rows, out, was > 0 ? is / was : 1, variance);
-  return (leaves, dimensions = []) => {
-    const had = sumOver(before, leaves) * ratio;
-    const has = sumOver(after, leaves);
-    // Rows that users left for another release scatter as those that stayed.
-    const own = sumOver(variance, leaves);
-    const scatter =
-      own > 0 ? own / (sumOver(expected, leaves) + has) : sumOver(variance) / (was + is);
-    const error = Math.sqrt(scatter * (had + has));
-    const { value: change, low, high } = around(has - had, error);
-    const beyond = has - (was > 0 ? (had * is) / was : 0);
-    // As explain names a cause: both its own change and what is beyond the whole.
-    const least = (PART_TOLERANCE * (had + has)) / 2;
-    const price = priceOf(cuboids.length, groupedBy(cells.leaves, dimensions).groups);
-    const factors = [1, was > 0 ? is / was : 1];
-    const stands =
-      users.known && leaves !== undefined
-        ? Math.min(Math.abs(change), Math.abs(beyond)) > least &&
-          factors.every((factor) => users.against(leaves, factor) > NAMED * price)
-        : standsOut([beyond, change], { error, usual: (had + has) / 2, price });
-    const relative = had > 0 ? change / had : null;
-    const part = is === was ? null : change / (is - was);
-    return { before: had, after: has, change, low, high, relative, part, beyond, stands };
-  };
-}
-
-function rateJudge(cells: ChangeCells): Judge {
+function rateMove(cells: ChangeCells, { noise }: Account, leaves: readonly number[]): Measured {
   const { variance } = cells;
-  const cuboids = cuboidsOf(cells.leaves);
-  const { noise } = rateSearch(cells, cuboids);
   const estimate = (rate: number, n: number) =>
     n === 0
       ? null
       : variance === undefined
         ? shareOf(rate * n, n)
         : around(rate, Math.sqrt(variance / n));
-  const all = rateOf(cells);
+  const [all, own] = [rateOf(cells), rateOf(cells, leaves)];
   const whole = all.n0 > 0 && all.n1 > 0 ? all.r1 - all.r0 : 0;
-  return (leaves, dimensions = []) => {
-    const price = priceOf(cuboids.length, groupedBy(cells.leaves, dimensions).groups);
-    const own = rateOf(cells, leaves);
-    const [was, is] = [estimate(own.r0, own.n0), estimate(own.r1, own.n1)];
-    const { mix, rate, r0 } = contribution(own, all);
-    const part = whole === 0 ? null : (mix + rate) / whole;
-    const ends = { before: was?.value ?? null, after: is?.value ?? null, part };
-    if (was === null || is === null) {
-      const none = { change: null, low: null, high: null, relative: null };
-      return { ...ends, ...none, beyond: 0, stands: false };
-    }
-    // Rows of a user are alike: the difference varies by so much more than of rows drawn alone.
-    const wider = Math.sqrt(noise);
-    const { value: change, low: least, high: most } = difference(was, is);
-    const [low, high] = [least, most].map((end) => change + wider * (end - change)) as [
-      number,
-      number,
-    ];
-    const off = change - whole;
-    const error = (high - low) / 2 / CONFIDENCES[0.95];
-    return {
-      ...ends,
-      ...{ change, low, high, relative: r0 === 0 ? null : change / r0 },
-      // Beyond the whole, in rows: a rate of few rows that doubled moves little.
-      beyond: off * Math.min(own.n0 / all.n0, own.n1 / all.n1),
-      stands: standsOut([off, change], { error, usual: Math.abs(r0), price }),
-    };
+  const [was, is] = [estimate(own.r0, own.n0), estimate(own.r1, own.n1)];
+  const { mix, rate, r0 } = contribution(own, all);
+  const part = whole === 0 ? null : (mix + rate) / whole;
+  const ends = { before: was?.value ?? null, after: is?.value ?? null, part };
+  if (was === null || is === null) {
+    return { ...ends, change: null, low: null, high: null, relative: null, beyond: 0 };
+  }
+  // Rows of a user are alike: the difference varies by so much more than of rows drawn alone.
+  const wider = Math.sqrt(noise(leaves));
+  const { value: change, low, high } = difference(was, is);
+  return {
+    ...ends,
+    change,
+    low: change + wider * (low - change),
+    high: change + wider * (high - change),
+    relative: r0 === 0 ? null : change / r0,
+    // Beyond the whole, in rows: a rate of few rows that doubled moves little.
+    beyond: (change - whole) * Math.min(own.n0 / all.n0, own.n1 / all.n1),
   };
 }

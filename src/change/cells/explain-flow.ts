@@ -95,6 +95,12 @@ export function flowAccount(cells: ChangeCells): Account {
     moves: moves(cells).filter((move) => !named.includes(move.program)),
     news: changed.filter(isNews),
     unseen: sure.length === 0 ? unseenOf(cells, users, cuboids) : undefined,
+    // Rows that users left for another release scatter as those that stayed.
+    noise: (some) => {
+      const own = sumOver(variance, some);
+      const rows = sumOver(expected, some) + sumOver(cells.after, some);
+      return own > 0 ? own / rows : sumOver(variance) / (was + is);
+    },
   };
 }
 
@@ -113,6 +119,7 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
     parts: change === 0 ? [] : [{ ...part, doubt: isSure ? undefined : "few rows" }],
     rest: { ...part, kind: "moved", leaves: [], before: 0, after: 0, change: 0, half: 0 },
     moves: [],
+    noise: () => clump,
   };
 }
 
@@ -163,7 +170,7 @@ interface Flow {
  * @returns disjoint causes, those that may be where none is certain; what was to be expected of each
  *   leaf, as of a range as long as after, and the variance of its change.
  */
-export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
+function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const { ratio, names, runs, before, after, leaves } = cells;
   const counted = { ...cells, ...runs };
   const hasReleases = releaseDimensions(cells).version >= 0 && names.length > 1;
@@ -204,7 +211,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const rest = without(before.length, certain);
   // Users heavier than any that was observed come and go, too.
   const variance = rowVariance.map((own) => (users.known ? UNSEEN : 1) * own);
-  const about = { expected, variance, out, users, isOne };
+  const about = { expected, variance, users, isOne };
   const isLarge =
     Math.min(Math.abs(found.ordinary - 1), Math.abs(relative(rest))) > TOTAL_TOLERANCE;
   const unlikely = isLarge ? users.against(rest, 1) / (CERTAIN ** 2 / 2) : 0;

@@ -120,11 +120,11 @@ export function rateAccount(given: ChangeCells): Account {
   const isOpen = parts.every(({ doubt }) => doubt !== undefined);
   const unseen = isOpen ? unseenOf(cells, all, asItWas.least) : undefined;
   const { before: was, after: is } = quantile ?? ends;
-  return { before: was, after: is, parts, rest, moves: [], unseen };
+  return { before: was, after: is, parts, rest, moves: [], unseen, noise: () => asItWas.noise };
 }
 
 /** The elements whose own rates changed. */
-export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[]) {
+function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const { before, after, partBefore, partAfter, variance, source } = cells;
   return rateCauses(
     {
@@ -145,12 +145,6 @@ export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[]) {
 function expected(given: ChangeCells): ChangeCells {
   const moved = upgrade(given, given);
   return { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
-}
-
-/** The mix that most of a rate's change is made of; undefined where none is for certain. */
-export function mixShift(given: ChangeCells): MixShift | undefined {
-  const mixed = mixOf(expected(given));
-  return mixed?.doubt === undefined ? mixed?.fact : undefined;
 }
 
 /** The variance of a row drawn alone; of a mean by what rows of its leaf vary by. */

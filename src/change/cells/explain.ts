@@ -129,7 +129,8 @@ export function explainCells(given: ChangeCells): Explanation {
   return explanationOf(cells, account);
 }
 
-function accountOf(given: ChangeCells): { cells: ChangeCells; account: Account } {
+/** What cells' change is made of; and the cells with what should have come and didn't. */
+export function accountOf(given: ChangeCells): { cells: ChangeCells; account: Account } {
   const cells = withMissing(given);
   return { cells, account: cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells) };
 }

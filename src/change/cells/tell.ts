@@ -148,7 +148,7 @@ export function tellComparison(
   cells: ChangeCells,
   ends: Ends,
   outstanding: readonly Outstanding[],
-  mix: MixShift | undefined,
+  mix: Part | undefined,
 ): Telling {
   if (cells.before.length === 0) {
     return tell(
@@ -158,7 +158,7 @@ export function tellComparison(
     );
   }
   const whole = wholeText(cells, ends);
-  const mixIs = mix && mixTexts(cells, mix).map(capital).join(" ");
+  const mixIs = mix?.kind === "mix" && mixTexts(cells, mix).map(capital).join(" ");
   const named = outstanding
     .slice(0, MOST_LISTED)
     .map(
@@ -168,7 +168,7 @@ export function tellComparison(
   if (named[0] === undefined) {
     const none = `No value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
     const head = mix ? "The mix of values changed" : "No value moved unlike the whole";
-    return tell(head, whole, [mixIs ?? none]);
+    return tell(head, whole, [mixIs || none]);
   }
   const more = outstanding.length - named.length;
   const further = more > 0 ? `; and ${counted(more, "further value")}` : "";
