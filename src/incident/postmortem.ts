@@ -259,7 +259,7 @@ export class Postmortem {
    * Writes the postmortem as a folder, whole or not at all: `postmortem.md` and `.html`;
    * `charts/` (SVG and PNG), `data/` (the rows of every chart and table, as Parquet and CSV),
    * `queries/` (SQL with its parameters), `postmortem.json` and `SHA256SUMS`.
-   * `probelab postmortem verify DIR` checks the hashes.
+   * `sha256sum -c SHA256SUMS` in the folder checks the hashes.
    *
    * E-mail and IP addresses are masked in all figures and words; people's names stay as they are.
    *

@@ -13,6 +13,7 @@ import {
   type Parsed,
 } from "./compile.js";
 import {
+  compilerPath,
   LanguageServer,
   ServerEnded,
   type CompletionItem,
@@ -355,7 +356,7 @@ export class CellCompiler {
           ? "worked on it for more than a minute"
           : "ended twice while it read it";
         throw new ProbelabError(
-          `${action}: TypeScript ${what}. It is started again with the next cell; ${error.remedy}.`,
+          `${action}: TypeScript ${what}. It is started again with the next cell: split this one into smaller statements. If every cell fails, see what this prints: ${compilerPath()} --version.`,
           { cause: error },
         );
       }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { readOrigins } from "../../src/chart/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { openIncident } from "../../src/incident/living.js";
-import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
+import { checkHashes } from "../incident/folder.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { gpgTeam, hasGpg } from "../support/gpg-team.js";
 import { newDatabase, type OwnDatabase } from "../support/own-database.js";
@@ -97,10 +97,9 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
     expect(output("logs.submissions")).toMatch(/submitted reports: .*stored/);
     expect(output("measurements.duplicates")).toMatch(/Rows of one measurement.*_uid/);
   },
-  async "docs/postmortem.md"({ folder, text }) {
-    const verification = await verifyPostmortem(join(folder, "out", "short-runs"));
-    expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
+  "docs/postmortem.md"({ folder, text }) {
     const saved = join(folder, "out", "short-runs");
+    checkHashes(saved);
     const paths = readdirSync(saved, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(saved, join(entry.parentPath, entry.name)));

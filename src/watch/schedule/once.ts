@@ -33,7 +33,7 @@ export async function runDue(options: OnceOptions): Promise<void> {
   const { folder, out, parallel, signal, onNews } = options;
   const waiting = await findScheduled(folder, out);
   using pulse = await heartbeat(options);
-  /** What can't be written, as on a full disk, keeps nobody from hearing of it. */
+  /** Reports write errors (a full disk) without failing. */
   const told = (error: unknown, name = "The status page") => {
     if (!(error instanceof ProbelabError)) throw error;
     onNews(`${name}: ${error.message}`, false);
