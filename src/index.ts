@@ -5,7 +5,7 @@
  */
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
 export type { AnomaliesVerdict } from "./service/anomalies.js";
-export { anomalies, type AnomaliesFinding } from "./change/anomalies.js";
+export { anomalies, type AnomaliesFinding } from "./change/series/anomalies.js";
 export type { Finding } from "./change/finding.js";
 export type { ReleaseFinding, ReleaseOptions } from "./service/release.js";
 export { openSnapshot, type Snapshot } from "./sources/snapshot/snapshot.js";
@@ -82,10 +82,10 @@ export { severity } from "./incident/severity.js";
 export { postmortem, type Postmortem } from "./incident/postmortem.js";
 export type { PostmortemFields } from "./incident/record.js";
 export { tiers, type TierOptions, type TierReview } from "./incident/tiers.js";
-export { explain, type ExplainOptions, type Explanation } from "./change/explain.js";
+export { explain, type ExplainOptions, type Explanation } from "./change/cells/explain.js";
 export {
   changePoints,
   type ChangePoints,
   type ChangePointsOptions,
-} from "./change/change-points.js";
-export { compare, type CompareOptions, type RangeComparison } from "./change/compare.js";
+} from "./change/series/change-points.js";
+export { compare, type CompareOptions, type RangeComparison } from "./change/cells/compare.js";

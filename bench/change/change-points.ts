@@ -6,8 +6,8 @@ import { table } from "arquero";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { changePoints } from "../../src/change/change-points.js";
-import { segments } from "../../src/change/segments.js";
+import { changePoints } from "../../src/change/series/change-points.js";
+import { segments } from "../../src/change/series/segments.js";
 import type { Origin } from "../../src/result/origin.js";
 import { Result } from "../../src/result/result.js";
 import { between } from "../../src/time/time-range.js";
@@ -55,10 +55,8 @@ export function scoreTcpd() {
   return cases.flatMap(({ case: name, values }) => {
     const truth = truths.get(name);
     if (truth?.core !== true) return [];
-    const { changes } = segments(values.map((value) => (value === null ? NaN : Number(value))));
-    // A slope is cut where it begins and where it ends.
-    const cuts = changes.flatMap(({ at, until }) => [at, until]);
-    const found = rising(cuts.filter((at) => at > 0 && at < truth.n));
+    const { steps } = segments(values.map((value) => (value === null ? NaN : Number(value))));
+    const found = rising(steps.map(({ at }) => at));
     const annotations = Object.values(truth.annotations);
     return [
       {

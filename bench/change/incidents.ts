@@ -9,9 +9,9 @@
  * told as harmless, parts that don't add up, or something named where nothing was planted.
  */
 import { performance } from "node:perf_hooks";
-import { compareCells } from "../../src/change/compare.js";
-import { explainCells, type Cause } from "../../src/change/explain.js";
-import { leavesBy } from "../../src/change/cuboids.js";
+import { compareCells } from "../../src/change/cells/compare.js";
+import { explainCells, type Cause } from "../../src/change/cells/explain.js";
+import { leavesBy } from "../../src/change/cells/cuboids.js";
 import { seeded } from "./change-points.js";
 import {
   cellsOf,

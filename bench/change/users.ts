@@ -3,7 +3,7 @@
  * to three weeks, countries, networks, tests with runs of their own length, users of very different
  * weight who come, go and rest at weekends. Two weeks of runs, from day −7 up to 7.
  */
-import type { ChangeCells } from "../../src/change/cells.js";
+import type { ChangeCells } from "../../src/change/cells/cells.js";
 import { between } from "../../src/time/time-range.js";
 import type { seeded } from "./change-points.js";
 

@@ -1,21 +1,22 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { optional } from "../base/error.js";
-import { counted, grouped, lowered } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import { greatest, smallest } from "../base/statistics.js";
 import {
   endText,
   findAnomalies,
   recoveryOf,
+  SLOW,
   type AnomaliesFinding,
   type Found,
-} from "../change/anomalies.js";
-import { weekBefore } from "../change/compare.js";
-import type { Evidence } from "../change/evidence.js";
-import { explain, type Explanation } from "../change/explain.js";
+} from "../change/series/anomalies.js";
+import { weekBefore } from "../change/cells/compare.js";
+import type { Evidence } from "../change/cells/evidence.js";
+import { explain, type Explanation } from "../change/cells/explain.js";
 import { tell, type Finding } from "../change/finding.js";
-import { readFlows } from "../change/flows.js";
+import { readFlows } from "../change/series/flows.js";
 import type { FreshnessRow } from "./funnel.js";
-import { UNSURE, type Recovery } from "../change/forecast.js";
+import { UNSURE, type Recovery } from "../change/series/forecast.js";
 import { percent } from "../base/numbers.js";
 import { elementText } from "../change/words.js";
 import type { Measurements } from "../sources/measurements/measurements.js";
@@ -87,7 +88,7 @@ interface AlarmRow {
   readonly probe_cc?: string | null;
 }
 
-/** The alarms of the whole, or of each program; of the whole also whether it fell slowly. */
+/** The alarms of the whole, or of each program. */
 interface Looked extends Omit<Found, "finding" | "end"> {
   readonly found: AnomaliesFinding;
   readonly alarms: readonly AlarmRow[];
@@ -181,7 +182,6 @@ export async function flowAnomalies(
   const texts = [
     ...(head.texts ?? []),
     ...(why?.found ? [`${why.headline}. ${why.evidence}`, ...why.details] : []),
-    whole.slow !== null && `But ${lowered(whole.slow.text)}`,
     ...(head.state === "usual"
       ? [judgedText()]
       : others.flatMap(({ found: { headline, evidence, details } }) =>
@@ -270,7 +270,7 @@ export async function flowAnomalies(
     const hours = rangeText(between(asked[0]!.t, new Date(known), { timeZone }));
     const rate = parts.reduce((sum, part) => sum + part.falseAlarms, FALSE_ALARMS);
     const accepted = counted(Number(rate.toPrecision(2)), "false alarm");
-    return `${counted(asked.length, "hour")} were judged, ${hours}, with about ${accepted} accepted in 4 weeks.`;
+    return `${counted(asked.length, "hour")} were judged, ${hours}, with about ${accepted} accepted in 4 weeks. ${SLOW}.`;
   }
 
   /** Judges whether each alarmed series and each named part are back. */

@@ -14,9 +14,9 @@ import { Result } from "../result/result.js";
 import { between, checkRange, rangeText, type TimeRange } from "../time/time-range.js";
 import { momentText } from "../time/time-zone.js";
 import { DAY, durationText, HOUR, MINUTE, SECOND, WEEK } from "../time/span.js";
-import { weekBefore } from "../change/compare.js";
+import { weekBefore } from "../change/cells/compare.js";
 import { originOfAll, tell, type Finding } from "../change/finding.js";
-import { CERTAIN, PART_TOLERANCE } from "../change/thresholds.js";
+import { CERTAIN, PART_TOLERANCE } from "../change/cells/thresholds.js";
 import { signedPercent } from "../base/numbers.js";
 
 /** What `lab.funnel` takes. */

@@ -23,7 +23,7 @@ import {
   type Finding,
   type Telling,
 } from "../change/finding.js";
-import { LEAST_RUNS, LEAST_SHARE } from "../change/thresholds.js";
+import { LEAST_RUNS, LEAST_SHARE } from "../change/cells/thresholds.js";
 import { amount, signedPercent } from "../base/numbers.js";
 import { changeText, spoken, valueText } from "../change/words.js";
 

@@ -1,4 +1,4 @@
-import type { ChangeCells } from "../../src/change/cells.js";
+import type { ChangeCells } from "../../src/change/cells/cells.js";
 import { between } from "../../src/index.js";
 
 /** Random numbers of a seed (mulberry32). */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { between, compare, count, countDistinct, quantile, share } from "../../src/index.js";
-import { compareCells, weekBefore } from "../../src/change/compare.js";
+import { compareCells, weekBefore } from "../../src/change/cells/compare.js";
 import { cellsOf, seeded, service, type Row } from "./cells-given.js";
 import { ownDatabase } from "../support/own-database.js";
 

@@ -10,8 +10,8 @@ import {
   share,
   sum,
 } from "../../src/index.js";
-import { compareCells } from "../../src/change/compare.js";
-import { explainCells } from "../../src/change/explain.js";
+import { compareCells } from "../../src/change/cells/compare.js";
+import { explainCells } from "../../src/change/cells/explain.js";
 import { seeded as seeds } from "../../bench/change/change-points.js";
 import { cellsOf as serviceCells, serviceOf } from "../../bench/change/users.js";
 import { ownDatabase } from "../support/own-database.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { quantileOf } from "../../src/base/statistics.js";
-import { watchFlow } from "../../src/change/forecast.js";
+import { watchFlow } from "../../src/change/series/forecast.js";
 import { seeded } from "../../bench/change/change-points.js";
 import { serviceCounts } from "./flow-results.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { explainCells } from "../../src/change/explain.js";
+import { explainCells } from "../../src/change/cells/explain.js";
 import { seeded as draws } from "../../bench/change/change-points.js";
 import {
   cellsOf as serviceCells,
@@ -8,7 +8,7 @@ import {
   type Run,
   type Service,
 } from "../../bench/change/users.js";
-import { leavesBy } from "../../src/change/cuboids.js";
+import { leavesBy } from "../../src/change/cells/cuboids.js";
 import { cellsOf, seeded, type Row } from "./cells-given.js";
 
 const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];

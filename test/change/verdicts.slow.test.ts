@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seeded } from "../../bench/change/change-points.js";
-import { recovery } from "../../src/change/forecast.js";
+import { recovery } from "../../src/change/series/forecast.js";
 import { anomalies } from "../../src/index.js";
 import { hourlyResult } from "./flow-results.js";
 

@@ -9,7 +9,7 @@ import {
   Result,
   show,
 } from "../../src/index.js";
-import { explainCells } from "../../src/change/explain.js";
+import { explainCells } from "../../src/change/cells/explain.js";
 import { drawRecipe } from "../../src/chart/chart.js";
 import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { compiledSpec } from "../../src/chart/render/svg.js";
@@ -110,8 +110,7 @@ test("changes are rules or spans at their time, in a line of the fitted levels",
     ),
   );
   for (const row of rows) {
-    const begin = row["change"] === "step" ? row["earliest"] : row["t"];
-    expect(values).toContainEqual(expect.objectContaining({ time: iso(begin) }));
+    expect(values).toContainEqual(expect.objectContaining({ time: iso(row["earliest"]) }));
     for (const name of ["before", "after"]) {
       const level = [...levels]
         .map(Number)

@@ -2,7 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
 import { cleanText, isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
-import type { Evidence } from "../../change/evidence.js";
+import type { Evidence } from "../../change/cells/evidence.js";
 import { sentenceText } from "../../change/words.js";
 import { htmlText, tableHtml } from "../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";

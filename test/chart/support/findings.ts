@@ -8,8 +8,8 @@ import {
   type Finding,
   type Result,
 } from "../../../src/index.js";
-import { changeMeasures } from "../../../src/change/cells.js";
-import { explainCells } from "../../../src/change/explain.js";
+import { changeMeasures } from "../../../src/change/cells/cells.js";
+import { explainCells } from "../../../src/change/cells/explain.js";
 import { changeColumns, tell } from "../../../src/change/finding.js";
 import { valueOf, words, type ReleaseValue } from "../../../src/service/release.js";
 import { hourlyResult, serviceCounts } from "../../change/flow-results.js";

@@ -1,10 +1,10 @@
-import { CONFIDENCES } from "../query/wilson.js";
+import { CONFIDENCES } from "../../query/wilson.js";
 import type { ChangeCells } from "./cells.js";
 import { cuboidsOf, leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
-import type { Account, Part, Told } from "./account.js";
+import type { Account, MixShift, Part, Unseen } from "./account.js";
 import { rateCauses, type RateCauses } from "./rate-causes.js";
 import { userDimensions, usersOf } from "./users.js";
-import { namedRows, releaseDimensions, releaseName, upgrade } from "./releases.js";
+import { namedRows, releaseDimensions, upgrade } from "./releases.js";
 import {
   LEAST_REST,
   CERTAIN,
@@ -16,8 +16,6 @@ import {
   TOTAL_TOLERANCE,
   priceOf,
 } from "./thresholds.js";
-import { amount, number, percent } from "../base/numbers.js";
-import { changeText, partText, sentences, UNSURE, valueText } from "./words.js";
 
 /** Rows and rate, before and after. */
 interface Rate {
@@ -66,7 +64,7 @@ export function rateAccount(given: ChangeCells): Account {
     const variance = spreadOf(cells, { n0, n1, r0, r1 }, relative) * asItWas.noise;
     return Math.sqrt(variance * (1 / Math.max(1, n0) + 1 / Math.max(1, n1)));
   };
-  const part = (rows: Pick<Part, "where" | "leaves" | "rest">): Part => {
+  const part = (rows: Pick<Part, "where" | "leaves" | "rest">) => {
     const own = rateOf(cells, rows.leaves);
     const { n0, n1 } = own;
     const { middle, r0, r1, ...by } = contribution(own, all);
@@ -74,8 +72,9 @@ export function rateAccount(given: ChangeCells): Account {
     const off = error({ n0, n1, r0, r1 });
     const half = n0 + n1 > 0 ? CONFIDENCES[0.95] * middle * off * Math.abs(scale) : 0;
     const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
-    return { ...rows, ...ends, change: mix + rate, half, rate, mix };
+    return { kind: "moved", ...rows, ...ends, change: mix + rate, half, rate, mix } as const;
   };
+  const { version } = releaseDimensions(cells);
   const likely = mixOf(cells);
   // What only may be is told where nothing else is.
   const isTold = likely?.doubt === undefined || asItWas.causes.length === 0;
@@ -89,26 +88,20 @@ export function rateAccount(given: ChangeCells): Account {
       : // As if the mix had been that of after.
         rateSearch({ ...cells, before: weigh(before), partBefore: weigh(partBefore) }, cuboids);
   const parts = causes.flatMap((each): Part[] => {
-    const own = part(namedRows(cells, each));
+    const { where, leaves, rest } = namedRows(cells, each);
+    const own = part({ where, leaves, rest });
     // The mix's own sentence gives the rates of its value.
     const isMix = own.leaves.length === mixed?.leaves.length;
     if (isMix && left(mixed.leaves, [own]).length === 0) return [];
-    const was = rateOf(given, own.leaves);
-    const share = whole === 0 ? null : own.change / (whole * scale);
-    const told = releaseTold(cells, own, share, was, all);
-    return [{ ...own, told }];
+    const isRelease = version >= 0 && cells.names[version]! in where;
+    if (!isRelease || own.before === null || own.after === null) return [own];
+    const { n0, n1, r0: was } = rateOf(given, own.leaves);
+    const had = n0 === 0 ? null : n0 / all.n0;
+    return [{ ...own, kind: "release rate", had, has: n1 / all.n1, was }];
   });
   if (mixed !== undefined) {
     const own = part({ where: { [mixed.name]: mixed.value }, leaves: left(mixed.leaves, parts) });
-    const [first, ...more] = mixSentences(cells, mixed, mixed.mix / whole, `the ${cells.rowNoun}`);
-    const headline = `The mix of ${mixed.name} changed: more ${valueText(mixed.value)}`;
-    const fewer = headline.replace("more ", "less ");
-    const told = {
-      headline: mixed.is < mixed.was ? fewer : headline,
-      evidence: first!,
-      details: more,
-    };
-    parts.unshift({ ...own, told, doubt: mixed.doubt });
+    parts.unshift({ ...own, ...mixed.fact, doubt: mixed.doubt });
   } else if (
     real &&
     parts.reduce((sum, { change }) => sum + change, 0) / (whole * scale) < ALIKE_RATIO
@@ -118,17 +111,20 @@ export function rateAccount(given: ChangeCells): Account {
   const ends = { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null };
   if (parts.length === 0) {
     const { maybe } = asItWas;
-    if (maybe) parts.push({ ...part(namedRows(cells, maybe)), doubt: UNSURE });
+    if (maybe) {
+      const { where, leaves, rest } = namedRows(cells, maybe);
+      parts.push({ ...part({ where, leaves, rest }), doubt: "chance" });
+    }
   }
   const rest = part({ where: {}, leaves: without(before.length, parts) });
-  const seen = parts.every(({ doubt }) => doubt !== undefined)
-    ? seenOf(cells, all, asItWas.least)
-    : { remarks: [] };
-  return { ...(quantile ?? ends), parts, rest, moves: [], ...seen, notes: [] };
+  const isOpen = parts.every(({ doubt }) => doubt !== undefined);
+  const unseen = isOpen ? unseenOf(cells, all, asItWas.least) : undefined;
+  const { before: was, after: is } = quantile ?? ends;
+  return { before: was, after: is, parts, rest, moves: [], unseen, noise: () => asItWas.noise };
 }
 
 /** The elements whose own rates changed. */
-export function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[]) {
+function rateSearch(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const { before, after, partBefore, partAfter, variance, source } = cells;
   return rateCauses(
     {
@@ -151,15 +147,6 @@ function expected(given: ChangeCells): ChangeCells {
   return { ...given, before: moved(given.before), partBefore: moved(given.partBefore) };
 }
 
-/** Says of which mix most of a rate's change is made; undefined where none does for certain. */
-export function mixText(given: ChangeCells): string | undefined {
-  const cells = expected(given);
-  const all = rateOf(cells);
-  const mixed = mixOf(cells);
-  if (mixed === undefined || mixed.doubt !== undefined) return undefined;
-  return mixSentence(cells, mixed, mixed.mix / (all.r1 - all.r0), `the ${cells.rowNoun}`);
-}
-
 /** The variance of a row drawn alone; of a mean by what rows of its leaf vary by. */
 function spreadOf(cells: ChangeCells, { n0, n1, r0, r1 }: Rate, relative?: number): number {
   const rate = (r0 * n0 + r1 * n1) / (n0 + n1);
@@ -178,42 +165,32 @@ function mixOf(cells: ChangeCells) {
   if (!(Math.abs(whole) > Math.max(error, PART_TOLERANCE * Math.abs(all.r0)))) return undefined;
   const shift = mostMixed(cells, all);
   if (!(shift.mix / whole > ALIKE_RATIO)) return undefined;
-  if (cells.source === "rows") return { ...shift, doubt: undefined };
+  const { name, value, was, is, r0, r1 } = shift;
+  const fact: MixShift = { kind: "mix", name, value, was, is, r0, r1, part: shift.mix / whole };
+  const known = { ...shift, fact };
+  if (cells.source === "rows") return { ...known, doubt: undefined };
   const { runs: _, ...rows } = cells;
   const none = new Float64Array(cells.before.length);
   const users = usersOf(rows, new Uint8Array(none.length), all.n1 / all.n0 / cells.ratio, none);
   const price = NAMED * priceOf(cells.names.length, shift.groups.length);
   const isSure = !users.known || users.against(shift.leaves) >= price;
-  return { ...shift, doubt: isSure ? undefined : "A few users who came or went may have done it" };
+  return { ...known, doubt: isSure ? undefined : ("few users" as const) };
 }
 
 /** Parts of the rows for which it is said what would have been seen of them. */
-const PARTS = [0.05, 0.1, 0.25, 0.5];
+const LOOKED_AT = [0.05, 0.1, 0.25, 0.5];
 
 /** What change would have been seen: the least that a part of the rows had to move by. */
-function seenOf(
-  cells: ChangeCells,
-  { n0, n1, r0 }: Rate,
+function unseenOf(
+  { quantile, unit }: ChangeCells,
+  { n0, n1, r0: rate }: Rate,
   least: RateCauses["least"],
-): Pick<Account, "remarks" | "tooFew"> {
-  if (!(n0 > 0 && n1 > 0)) return { remarks: [] };
-  const most = rateUnit(cells) === "share" ? 1 - r0 : 2 * r0;
-  const part = PARTS.find((part) => least(part) < most);
-  if (part === undefined) {
-    const tooFew =
-      "These rows are too few: even if half of them moved by as much as they can, it would not show.";
-    return { tooFew, remarks: [] };
-  }
-  const by = changeText(r0, r0 + least(part), rateUnit(cells)).replace(/^rose by |,.*$/g, "");
-  const above =
-    cells.quantile === undefined
-      ? ""
-      : ` in the share above ${amount(cells.quantile.at, cells.unit)}`;
-  return {
-    remarks: [
-      `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`,
-    ],
-  };
+): Unseen | undefined {
+  if (!(n0 > 0 && n1 > 0)) return undefined;
+  // A quantile moves as the share above its middle does.
+  const most = quantile !== undefined || unit === "share" ? 1 - rate : 2 * rate;
+  const part = LOOKED_AT.find((part) => least(part) < most);
+  return part === undefined ? { of: "anything" } : { of: "moves", part, rate, least: least(part) };
 }
 
 /** Leaves that are of no part. */
@@ -280,85 +257,4 @@ function mostMixed(cells: ChangeCells, all: Rate) {
     return own.reduce((sum, rows) => sum + rows, 0) > (1 - LEAST_REST) * rowsOf();
   });
   return coarser ?? best;
-}
-
-/** Of a quantile the share above its middle stands for it. */
-export function rateUnit({ quantile, unit }: ChangeCells): string {
-  return quantile === undefined ? unit : "share";
-}
-
-function rateText(cells: ChangeCells, rate: number): string {
-  const { quantile, unit } = cells;
-  const above = quantile === undefined ? "" : ` above ${amount(quantile.at, unit)}`;
-  return `${amount(rate, rateUnit(cells))}${above}`;
-}
-
-/** Of a mix that explains more than the change the rest went the other way (Simpson's paradox). */
-function mixSentence(...given: Parameters<typeof mixSentences>): string {
-  return sentences(mixSentences(...given));
-}
-
-/** Of which dimension the mix changed; what that makes up of the change. */
-function mixSentences(
-  cells: ChangeCells,
-  { name, value, was, is, r0, r1 }: ReturnType<typeof mostMixed>,
-  part: number,
-  rows: string,
-): string[] {
-  const within =
-    part > 1 + TOTAL_TOLERANCE
-      ? "within its values it moved the other way (Simpson's paradox)"
-      : part > 1 - TOTAL_TOLERANCE
-        ? "within its values hardly anything changed"
-        : "the rest of it came about within its values";
-  const rate = (of: number) => rateText(cells, of);
-  const own =
-    Math.abs(r1 / r0 - 1) < TOTAL_TOLERANCE
-      ? `${rate(r1)} of its own, as before`
-      : `${rate(r1)} of its own (before: ${rate(r0)})`;
-  return [
-    `${name} ${valueText(value)} has ${percent(is)} of ${rows} now and had ${percent(was)}, with ${own}`,
-    `That mix of ${name} makes up ${percent(part)} of the change; ${within}`,
-  ];
-}
-
-/**
- * Of a release, what its rows have, and what those that its users came from had; undefined of others.
- *
- * @param was its own rows. @param all all rows.
- */
-function releaseTold(
-  cells: ChangeCells,
-  { where, before, after }: Part,
-  part: number | null,
-  was: Rate,
-  all: Rate,
-): Told | undefined {
-  const { release, name, inPlace } = releaseName(cells, where);
-  if (release === undefined || before === null || after === null) return undefined;
-  const value = (rate: number) => rateText(cells, rate);
-  const had = was.n0 === 0 ? "none before" : `before: ${percent(was.n0 / all.n0)}`;
-  const rows = `${percent(was.n1 / all.n1)} of all ${cells.rowNoun} are of it (${had})`;
-  const share = partText(part);
-  if (was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < TOTAL_TOLERANCE) {
-    return {
-      headline: `Users went to ${name}${inPlace}`,
-      evidence: `It has ${value(after)}, as before (${value(was.r0)}); what they left had ${value(before)}${share}`,
-      details: [rows],
-    };
-  }
-  const { quantile, rowNoun, unit } = cells;
-  const text =
-    quantile === undefined
-      ? `It has ${value(after)}; what its users had before had ${value(before)}`
-      : `${percent(after)} of its ${rowNoun} ${unit === "s" ? "last longer than" : "are above"} ${amount(quantile.at, unit)}; of what its users had before, ${percent(before)} did`;
-  const verb =
-    quantile === undefined
-      ? `went from ${value(before)} to ${value(after)}`
-      : `has ${unit === "s" ? (after > before ? "longer" : "shorter") : after > before ? "greater" : "smaller"} ${rowNoun}`;
-  return {
-    headline: `${name}${inPlace} ${verb}`,
-    evidence: `${text}${share}`,
-    details: [rows],
-  };
 }

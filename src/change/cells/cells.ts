@@ -1,20 +1,20 @@
-import type { SourceKind } from "../query/source.js";
+import type { SourceKind } from "../../query/source.js";
 import { Temporal } from "temporal-polyfill";
-import { ProbelabError } from "../base/error.js";
-import { shownValue } from "../base/text.js";
-import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube.js";
-import type { LogGroup } from "../sources/logs/ask.js";
-import type { RunColumn } from "../sources/measurements/questions.js";
-import { nameOf, type Dimension } from "../query/dimension.js";
-import { count, sum, type Measure } from "../query/measure.js";
-import { whereText, type Where } from "../query/where.js";
-import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../result/origin.js";
-import type { Result } from "../result/result.js";
-import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { HOUR } from "../time/span.js";
+import { ProbelabError } from "../../base/error.js";
+import { shownValue } from "../../base/text.js";
+import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../../query/cube.js";
+import type { LogGroup } from "../../sources/logs/ask.js";
+import type { RunColumn } from "../../sources/measurements/questions.js";
+import { nameOf, type Dimension } from "../../query/dimension.js";
+import { count, sum, type Measure } from "../../query/measure.js";
+import { whereText, type Where } from "../../query/where.js";
+import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { checkRange, formatRange, type TimeRange } from "../../time/time-range.js";
+import { HOUR } from "../../time/span.js";
 import { grouped, leavesBy, sumOver, sumsIn, type Leaves } from "./cuboids.js";
-import { changeColumns } from "./finding.js";
-import { amount, percent } from "../base/numbers.js";
+import { changeColumns } from "../finding.js";
+import { amount, percent } from "../../base/numbers.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {
@@ -86,12 +86,8 @@ export function checkSource(source: unknown, action: string): CubeSource {
   );
 }
 
-/**
- * The two ranges, and how they lie.
- *
- * @throws ProbelabError where they, or no dimension, can't be compared.
- */
-export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQuestion) {
+/** @throws ProbelabError where the two ranges, or no dimension, can't be compared. */
+function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQuestion) {
   const before = checkRange(asked.before, action, "before");
   const after = checkRange(asked.after, action, "after");
   if (dimensions?.length === 0) {
@@ -112,28 +108,26 @@ export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQu
       `Can't ${action}: before (${formatRange(before)}) begins later than the range in question (${formatRange(after)}). Swap them.`,
     );
   }
+  return { before, after, ratio };
+}
+
+/** What the ranges' places make of a comparison that was asked at a time. */
+function cautions(before: TimeRange, after: TimeRange, askedAt: Date): string[] {
   const overlap = before.start < after.end && after.start < before.end;
   const [then, now] = [weekendPart(before), weekendPart(after)];
   // Of a month and the one before it weekends are up to a twentieth more.
   const otherDays = Math.abs(now - then) > 0.1;
-  const notes = [
+  return [
     ...(overlap ? ["the ranges overlap, so that rows of both count on both sides"] : []),
     ...(otherDays
       ? [
           `Saturdays and Sundays are ${percent(now)} of the later range and ${percent(then)} of the earlier one, so that the week's own rhythm is in the change`,
         ]
       : []),
-    ...(+after.end > Date.now()
+    ...(after.end > askedAt
       ? ["the later range ends in the future, so that rows are still to come"]
       : []),
   ];
-  return {
-    before,
-    after,
-    ratio,
-    notes: notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
-    caution: notes.length === 0 ? "" : ` (${notes.join("; ")})`,
-  };
 }
 
 /** So many dimensions have 127 combinations, which can be searched in about a second. */
@@ -176,7 +170,7 @@ export async function askCells(
 ): Promise<ChangeCells> {
   const { action, where, signal } = question;
   const cube = checkSource(source, action);
-  const { before, after, ratio, notes, caution } = checkPeriods(question);
+  const { before, after, ratio } = checkPeriods(question);
   const planned = await parts(source, question);
   const { measure } = question;
   const plain = Object.keys(measure.where ?? {}).length === 0;
@@ -197,6 +191,7 @@ export async function askCells(
   const later = await ask(after);
   const nothing = { range: after, every: "all", where, measures: { rows: count() }, signal };
   const empty = later.rows > 0 ? [] : (await source.ask(nothing as never)).origin.notes;
+  const cautious = cautions(before, after, later.origin.askedAt);
   const merged = sideBySide(earlier, later);
   const rate = planned.kind === "rate";
   const at = (cells: readonly Float64Array[], part: number) => cells[part] ?? cells[0]!;
@@ -221,7 +216,7 @@ export async function askCells(
     source: later.kind,
     rowNoun: later.rowNoun,
     ...(planned.quantile && { quantile: planned.quantile }),
-    caution,
+    caution: cautious.length === 0 ? "" : ` (${cautious.join("; ")})`,
     ...(unlike !== undefined && { unlike }),
     ...(empty[0] !== undefined && { whyEmpty: empty[0] }),
     earlier: before,
@@ -230,7 +225,7 @@ export async function askCells(
       ...later.origin,
       ...costOf(earlier.origin, later.origin),
       notes: [
-        ...notes,
+        ...cautious.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`),
         ...(planned.kind === "flow" && ratio !== 1
           ? ["The ranges differ in length: what was before is as of a range as long as after."]
           : []),
@@ -383,7 +378,7 @@ function sideBySide(before: Cube, after: Cube) {
   };
 }
 
-/** From this change of the rows without an id in a program its runs aren't those of before. */
+/** If the share of rows without a report_id moves by more, runs can't be compared. */
 const NAMELESS = 0.05;
 /** A run of a program held at least so many measurements, where each has an id of its own now (or the reverse). */
 const LEAST_HELD = 2;

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
-import { greatest, median } from "../base/statistics.js";
+import { greatest, median } from "../../base/statistics.js";
 import { cuboidsOf, marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
@@ -70,7 +70,7 @@ export function countCauses(
       size[leaf] = total;
       change[leaf] = total > 0 ? (2 * (after[leaf]! - expected)) / total : 0;
     }
-    weight = weights(given, cuboids, { change, size, centre, out: known, last });
+    weight = weights(given, { change, size, centre, out: known, last });
     if (last) shrinkTails(change, weight, known);
     const score = countScore(cuboids, { change, weight }, Math.log(centre));
     causes = greedy(given, cuboids, score, { most: MOST_CAUSES, least: 0 });
@@ -180,14 +180,9 @@ interface Noise {
 
 /**
  * 1 / variance of each leaf's change, 0 where there is nothing: s² + φ times what a Poisson count of
- * its size would have. Leaves tell both by their sizes; where they are few or small, values and pairs
- * of values tell φ.
+ * its size would have. Leaves tell both by their sizes, few leaves φ alone.
  */
-function weights(
-  given: CountLeaves,
-  cuboids: readonly Cuboid[],
-  { change, size, centre, out, last }: Noise,
-): Float64Array {
+function weights(given: CountLeaves, { change, size, centre, out, last }: Noise): Float64Array {
   // A median of changes of fewer rows is a step.
   const least = given.runs ? 8 : 30;
   const sample = sampled(size.length, (leaf) => size[leaf]! >= least && !(last && out[leaf] === 1));
@@ -201,7 +196,11 @@ function weights(
     const middle = median(moved.subarray(from, to)) * 1.4826;
     return { variance: middle * middle, poisson: median(poisson.subarray(from, to)) };
   });
-  const { s2, phi } = fitted(points) ?? { s2: 0, phi: ofFew() };
+  const clump = given.runs ? CLUMP.runs : CLUMP.rows;
+  const squares = moved.map((by, at) => by ** 2 / poisson[at]!);
+  const seen = leaves.length === 0 ? 1 : Math.max(1, median(squares) / CHI_SQUARED);
+  const ofFew = (leaves.length * seen + PRIOR * clump) / (leaves.length + PRIOR);
+  const { s2, phi } = fitted(points) ?? { s2: 0, phi: ofFew };
   const weight = new Float64Array(size.length);
   for (let leaf = 0; leaf < size.length; leaf += 1) {
     const total = size[leaf]!;
@@ -209,17 +208,6 @@ function weights(
       weight[leaf] = 1 / (s2 + ((total < least ? Math.max(1, phi) : phi) * scale) / total + 1e-6);
   }
   return weight;
-
-  /** φ alone, by leaves where some are large, most of which went as the whole did; else by groups of them. */
-  function ofFew(): number {
-    const squares = moved.map((by, at) => by ** 2 / poisson[at]!);
-    const own = {
-      many: leaves.length,
-      noise: leaves.length === 0 ? 1 : median(squares) / CHI_SQUARED,
-    };
-    const clump = given.runs ? CLUMP.runs : CLUMP.rows;
-    return (own.many * Math.max(1, own.noise) + PRIOR * clump) / (own.many + PRIOR);
-  }
 }
 
 /** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */

@@ -1,19 +1,19 @@
-import { checkOptions, type Rules } from "../base/check-options.js";
-import { ProbelabError } from "../base/error.js";
-import { median } from "../base/statistics.js";
-import { counted } from "../base/text.js";
-import type { MeasureColumn } from "../result/origin.js";
-import type { Result } from "../result/result.js";
-import { DAY, WEEK } from "../time/span.js";
-import { bucketNoun, usualLength } from "../time/step.js";
-import { dateText, pairText } from "../time/time-zone.js";
-import { offsetAt, type RangeBucket } from "../time/bucket.js";
-import type { TimeRange } from "../time/time-range.js";
-import { changeColumns, tell, type Finding, type Telling } from "./finding.js";
-import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { checkOptions, type Rules } from "../../base/check-options.js";
+import { ProbelabError } from "../../base/error.js";
+import { median } from "../../base/statistics.js";
+import { counted } from "../../base/text.js";
+import type { MeasureColumn } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { DAY, WEEK } from "../../time/span.js";
+import { bucketNoun, usualLength } from "../../time/step.js";
+import { dateText, pairText } from "../../time/time-zone.js";
+import { offsetAt, type RangeBucket } from "../../time/bucket.js";
+import type { TimeRange } from "../../time/time-range.js";
+import { changeColumns, foundTable, tell, type Finding, type Telling } from "../finding.js";
+import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
-import { segments, type Change, type Segmented } from "./segments.js";
-import { amount, percent, signedPercent } from "../base/numbers.js";
+import { segments, type Segmented, type Step } from "./segments.js";
+import { amount, percent, signedPercent } from "../../base/numbers.js";
 
 /** Options of `changePoints`. */
 export interface ChangePointsOptions {
@@ -32,39 +32,36 @@ const ACTION = "find change points";
 /** With fewer buckets any change could be chance. */
 const FEWEST = 8;
 const MOST = 5_000;
+/** What a search for steps leaves out. */
+const SLOW = "Slow rises and falls aren't looked for";
 const LACKING = `fewer than ${FEWEST} whole buckets, or nothing but zeros`;
 
 /** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
 const ERROR = 0.05;
-/** So many changes within as many days are bursts or a new pattern of the day, and no new level. */
-const PATTERN = 6;
-/** A fall that goes on until the end over a quarter of the buckets or more shows as well as a step, where it is larger by this. */
-const FALL = 1.25;
 
 const RULES: Rules<ChangePointsOptions> = {
   measure: { fits: (v) => typeof v === "string", pass: "the name of a measure" },
 };
 
-/** A series without its season, and what was found in it. */
-interface Judged extends Segmented {
+/** A series without its season, and its steps. */
+interface Searched extends Segmented {
   readonly series: FlowSeries;
   readonly level: Float64Array;
 }
 
-/** A change and the series that it was found in. */
-interface Found extends Change {
+/** A step and the series that it was found in. */
+interface SeriesStep extends Step {
   readonly series: FlowSeries;
 }
 
 /**
- * Finds when series changed their level: steps, and slopes with their beginning and end, each with 95 %
- * intervals. The day and the week are removed first; docs/change-points.md describes the method.
+ * Finds when series changed their level: steps, with 95 % intervals. Slow rises and falls aren't looked
+ * for. The day and the week are removed first; docs/change-points.md describes the method.
  *
  * @param counts a Result by bucket of time, one series or many. Where nothing changed, the chance that
  *   anything is found is 5 % for the whole answer.
- * @returns `result` has a row for each change, the clearest first: the dimensions, `t` and `until` (equal
- *   for a step), `change` ("step" or "slope"), `before`, `after`, `size`, `relative`, `size_low`,
- *   `size_high`, `earliest`, `latest`, `p`.
+ * @returns `result` has a row for each change, the clearest first: the dimensions, `t`, `before`,
+ *   `after`, `size`, `relative`, `size_low`, `size_high`, `earliest`, `latest`, `p`.
  * @throws ProbelabError for what is no Result by bucket of time, or has more than 5,000 buckets.
  * @example
  * const counts = lab.measurements.counts({ range, every: "hour" });
@@ -97,25 +94,25 @@ export async function changePoints(
       { series: each, level: withoutSeason(values, local, { every: time.every, counts: isCount }) },
     ];
   });
-  const judged = whole.map((each): Judged => ({
+  const judged = whole.map((each): Searched => ({
     ...each,
     ...segments(each.level, ERROR / whole.length),
   }));
-  const noLess = (value: number, { before, after }: Change) => {
+  const noLess = (value: number, { before, after }: Step) => {
     const isNothing = Math.abs(value) < 1e-9 * Math.max(Math.abs(before), Math.abs(after));
     return isNothing || (isCount && value < 0) ? 0 : value;
   };
-  const found = judged.flatMap(({ series, changes }) =>
-    changes.map((change): Found => {
-      const [before, after] = [noLess(change.before, change), noLess(change.after, change)];
-      return { ...change, series, before, after, p: Math.min(1, change.p * whole.length) };
+  const found = judged.flatMap(({ series, steps }) =>
+    steps.map((step): SeriesStep => {
+      const [before, after] = [noLess(step.before, step), noLess(step.after, step)];
+      return { ...step, series, before, after, p: Math.min(1, step.p * whole.length) };
     }),
   );
   // Beyond one in a million the larger comes first, not the one with the longer stretch.
-  const size = ({ before, after }: Change) => Math.abs(after - before);
+  const size = ({ before, after }: Step) => Math.abs(after - before);
   found.sort((a, b) => Math.max(1e-6, a.p) - Math.max(1e-6, b.p) || size(b) - size(a));
   // Of changes as large as the first one, the earliest: an outage begins before it ends.
-  const isAlike = (each: Found, top: Found) =>
+  const isAlike = (each: SeriesStep, top: SeriesStep) =>
     each.series === top.series &&
     each.p <= Math.max(1e-6, top.p) &&
     size(each) + each.margin >= size(top) - top.margin;
@@ -149,28 +146,22 @@ export async function changePoints(
   });
 }
 
-/** The beginning of a bucket; of the one after the last, the last one's end. */
-function startOf({ buckets }: Flows, at: number): Date {
-  return buckets[at]?.start ?? buckets.at(-1)!.end;
-}
-
-function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]): Result {
+function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly string[]): Result {
   const { measure } = flows;
   const input = flows.result;
   const { dimensions, time } = input.origin.columns;
-  const start = (at: number) => startOf(flows, at);
-  const rows = found.map((change) => {
-    const { series, at, until, kind, before, after, margin, from, to, p } = change;
+  const start = (at: number) => flows.buckets[at]!.start;
+  const rows = found.map((step) => {
+    const { series, at, before, after, margin, from, to, p } = step;
     const size = after - before;
-    const times = { t: start(at), until: start(until), earliest: start(from), latest: start(to) };
+    const times = { t: start(at), earliest: start(from), latest: start(to) };
     const sizes = { size, size_low: size - margin, size_high: size + margin };
-    const relative = relativeOf(change);
-    const about = { relative, p: Number(p.toPrecision(2)) };
-    return { ...series.group, ...times, change: kind, before, after, ...sizes, ...about };
+    const about = { relative: relativeOf(step), p: Number(p.toPrecision(2)) };
+    return { ...series.group, ...times, before, after, ...sizes, ...about };
   });
   const groups = dimensions.map(({ name }) => name);
   const names = [
-    ...[...groups, "t", "until", "change", "before", "after", "size", "relative"],
+    ...[...groups, "t", "before", "after", "size", "relative"],
     ...["size_low", "size_high", "earliest", "latest", "p"],
   ];
   const table = foundTable(flows.result.table, names, rows);
@@ -192,12 +183,12 @@ function tableOf(found: readonly Found[], flows: Flows, notes: readonly string[]
       ),
     })),
     measures: [{ ...size!, main: true as const }, ...others],
-    kinds: { until: "time", earliest: "time", latest: "time" } as const,
+    kinds: { earliest: "time", latest: "time" } as const,
   };
   return input.with(table, { columns, notes: [...new Set([...input.origin.notes, ...notes])] });
 }
 
-function relativeOf({ before, after }: Pick<Change, "before" | "after">): number | null {
+function relativeOf({ before, after }: Pick<Step, "before" | "after">): number | null {
   return before > 0 ? (after - before) / before : null;
 }
 
@@ -212,7 +203,11 @@ function timeText(at: number, { range }: Flows): string {
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
 
-function tellingOf(found: readonly Found[], judged: readonly Judged[], flows: Flows): Telling {
+function tellingOf(
+  found: readonly SeriesStep[],
+  judged: readonly Searched[],
+  flows: Flows,
+): Telling {
   const { measure, buckets } = flows;
   const { every } = flows.time;
   const each = `${measure.label} by ${every}`;
@@ -229,14 +224,15 @@ function tellingOf(found: readonly Found[], judged: readonly Judged[], flows: Fl
     const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
     const searched = `${counted(buckets.length, one, more)} were searched`;
     return tell(`No change of level was found in ${each}${where}`, unseenText(judged, measure), [
-      trendText(judged, measure),
+      SLOW,
       searched,
     ]);
   }
   const changed = new Set(found.map(({ series }) => series)).size;
-  const more = others
-    .slice(0, 3)
-    .map((change) => `${whenText(change, flows)} (${sizeText(change, measure)})`);
+  const more = others.slice(0, 3).map((step) => {
+    const start = dateText(buckets[step.at]!.start, flows.range.timeZone);
+    return `${start} (${sizeText(step, measure)})`;
+  });
   const tail =
     judged.length > 1
       ? `${counted(found.length, "change")} in ${changed} of ${judged.length} series`
@@ -251,33 +247,12 @@ function tellingOf(found: readonly Found[], judged: readonly Judged[], flows: Fl
     isShort &&
     new Set(buckets.map(isWeekend)).size === 2 &&
     "With less than 2 weeks a weekend looks like a change";
-  const own = found.filter(({ series }) => series === best.series).toSorted((a, b) => a.at - b.at);
-  const time = (change: Found | undefined) => (change ? +startOf(flows, change.at) : Infinity);
-  const first = own.find((each, k) => time(own[k + PATTERN - 1]) - time(each) <= PATTERN * DAY);
-  if (first !== undefined) {
-    return tell(
-      `${each}${of} went up and down ${own.length} times`,
-      `${PATTERN} of them within ${PATTERN} days from ${timeText(time(first), flows)} ${flows.range.timeZone} on: bursts, or another pattern of the day, as when clocks change`,
-      ["Ask by day for its level, or with the time zone that it follows"],
-    );
-  }
-  const [head, evidence] = changeText(best, flows);
+  const [head, evidence] = stepText(best, flows);
   return tell(`${each}${of} ${head}`, evidence!, [tail, weekend]);
 }
 
-/** Says that a series without a change rose or fell all the same. */
-function trendText(judged: readonly Judged[], measure: MeasureColumn): string {
-  const trends = judged.flatMap(({ series, trend }) => (trend ? { ...trend, series } : []));
-  const [most] = trends.toSorted((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from));
-  if (most === undefined) return "";
-  const { from, to, series } = most;
-  const through = judged.length === 1 ? "them" : series.name;
-  const others = trends.length > 1 ? `, the most of ${trends.length} series with a trend` : "";
-  return `A straight line through ${through} ${to < from ? "falls" : "rises"} from ${short(from, measure)} to ${short(to, measure)}${others}: evenly or at once, these values don't show`;
-}
-
-/** Which step, and which slow fall, would have been noticed. */
-function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
+/** Which step would have been noticed. */
+function unseenText(judged: readonly Searched[], measure: MeasureColumn): string {
   const isCount = isCounted(measure);
   const least = median(
     judged.map(({ least, level }) => {
@@ -290,48 +265,25 @@ function unseenText(judged: readonly Judged[], measure: MeasureColumn): string {
     if (measure.unit === "share") return percent(size).replace(" %", " points");
     return isCount ? percent(size) : short(size, measure);
   };
-  const isAny = isCount && least * FALL > 1;
-  const fall = isAny
-    ? ""
-    : `, or a slow fall by ${text(least * FALL)} over the last quarter or longer,`;
   const what =
     isCount && least > 1 ? "Not even a fall to nothing" : `A step of ${text(least)} or more`;
   const where = judged.length === 1 ? "" : " in the usual series";
-  return `${what} for a quarter of them${fall} would have been noticed in 9 of 10 cases${where}`;
+  return `${what} for a quarter of them would have been noticed in 9 of 10 cases${where}`;
 }
 
 /** "fell by 53 % at 3 Oct 2026 03:00 UTC"; "From 699 to 326", with the intervals of size and time. */
-function changeText(change: Change, flows: Flows): string[] {
-  const { buckets, measure, range } = flows;
-  const time = (at: number) => timeText(+startOf(flows, at), flows);
-  const between = (first: number, last: number) =>
-    `between ${pairText(startOf(flows, first), startOf(flows, last), range.timeZone, "and")}`;
-  const { at, until, from, to, before, after, margin } = change;
-  const [fell, fallen] = after < before ? ["fell", "has fallen"] : ["rose", "has risen"];
-  const size = sizeText(change, measure).replace(/^[−+]/, "");
-  const when =
-    change.kind === "step"
-      ? `${fell} by ${size} at ${time(at)} ${range.timeZone}`
-      : at === 0
-        ? `${fell} by ${size} until ${time(until)} ${range.timeZone}`
-        : until === buckets.length
-          ? `${fallen} by ${size} since ${time(at)} ${range.timeZone}`
-          : `${fell} by ${size} ${between(at, until)} ${range.timeZone}`;
+function stepText(step: Step, { buckets, measure, range: { timeZone } }: Flows): string[] {
+  const { at, from, to, before, after, margin } = step;
+  const [start, first, last] = [at, from, to].map((place) => buckets[place]!.start);
+  const size = sizeText(step, measure).replace(/^[−+]/, "");
   const [low, high] = [-margin, margin].map((by) => {
     return sizeText({ before, after: after + by }, measure);
   });
-  const began = from === to ? "" : `; it began ${between(from, to)}`;
+  const began = from === to ? "" : `; it came between ${pairText(first!, last!, timeZone, "and")}`;
   return [
-    when,
+    `${after < before ? "fell" : "rose"} by ${size} at ${dateText(start!, timeZone)} ${timeZone}`,
     `From ${short(before, measure)} to ${short(after, measure)} (95 % interval ${low} to ${high})${began}`,
   ];
-}
-
-/** "3 Oct 2026 03:00", of a slope "3 Oct to 13 Oct 2026". */
-function whenText({ at, until, kind }: Change, flows: Flows): string {
-  const [begin, end] = [startOf(flows, at), startOf(flows, until)];
-  const { timeZone } = flows.range;
-  return kind === "step" ? dateText(begin, timeZone) : pairText(begin, end, timeZone, "to");
 }
 
 function short(value: number, { unit }: MeasureColumn): string {
@@ -339,10 +291,10 @@ function short(value: number, { unit }: MeasureColumn): string {
 }
 
 /** How large a change is: of a share in points, of others in percent of what was before, where that isn't 0. */
-function sizeText(change: Pick<Change, "before" | "after">, { unit }: MeasureColumn): string {
-  const size = change.after - change.before;
+function sizeText(step: Pick<Step, "before" | "after">, { unit }: MeasureColumn): string {
+  const size = step.after - step.before;
   if (unit === "share") return signedPercent(size).replace(" %", " points");
-  const relative = relativeOf(change);
+  const relative = relativeOf(step);
   if (relative !== null) return signedPercent(relative);
   return `${size < 0 ? "−" : "+"}${amount(Number(Math.abs(size).toPrecision(3)), unit)}`;
 }

@@ -1,13 +1,12 @@
-import type { ColumnTable } from "arquero";
-import { nearName } from "../base/near-name.js";
-import { valueText } from "./words.js";
-import { ProbelabError } from "../base/error.js";
-import { shownValue } from "../base/text.js";
-import { columnValues, newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
-import { zoneOf, type MeasureColumn, type TimeColumn } from "../result/origin.js";
-import { isResult, type Result, type Value } from "../result/result.js";
-import { buckets, nextBucket, type RangeBucket } from "../time/bucket.js";
-import { between, type TimeRange } from "../time/time-range.js";
+import { nearName } from "../../base/near-name.js";
+import { valueText } from "../words.js";
+import { ProbelabError } from "../../base/error.js";
+import { shownValue } from "../../base/text.js";
+import { columnValues, rowKeys, rowsByKey } from "../../result/arquero-table.js";
+import { zoneOf, type MeasureColumn, type TimeColumn } from "../../result/origin.js";
+import { isResult, type Result } from "../../result/result.js";
+import { buckets, nextBucket, type RangeBucket } from "../../time/bucket.js";
+import { between, type TimeRange } from "../../time/time-range.js";
 
 /** One group of an answer along its buckets. */
 export interface FlowSeries {
@@ -103,16 +102,4 @@ function rangeOf(starts: readonly number[], { every }: TimeColumn, timeZone: str
   if (first === Infinity) return between(new Date(0), new Date(1));
   const last = starts.reduce((a, b) => Math.max(a, b));
   return between(new Date(first), nextBucket(new Date(last), every, timeZone), { timeZone });
-}
-
-/** Rows as a table of these columns, of the class of another. */
-export function foundTable(
-  like: ColumnTable,
-  names: readonly string[],
-  rows: readonly Readonly<Record<string, Value>>[],
-): ColumnTable {
-  const columns = names.map((name): [string, Value[]] => {
-    return [name, rows.map((row) => row[name] ?? null)];
-  });
-  return newTable(like, columns);
 }

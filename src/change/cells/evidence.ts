@@ -1,20 +1,20 @@
 import { Temporal } from "temporal-polyfill";
-import { optional } from "../base/error.js";
-import { whereText } from "../query/where.js";
-import { resultOfRows } from "../result/own-rows.js";
-import { isVersionColumn } from "../result/origin.js";
-import type { Result } from "../result/result.js";
-import { compareVersions } from "../result/version-order.js";
-import { buckets } from "../time/bucket.js";
-import { DAY } from "../time/span.js";
-import { between, rangeText } from "../time/time-range.js";
+import { optional } from "../../base/error.js";
+import { whereText } from "../../query/where.js";
+import { resultOfRows } from "../../result/own-rows.js";
+import { isVersionColumn } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { compareVersions } from "../../result/version-order.js";
+import { buckets } from "../../time/bucket.js";
+import { DAY } from "../../time/span.js";
+import { between, rangeText } from "../../time/time-range.js";
 import type { Part } from "./account.js";
 import type { ChangeCells, ChangeSource } from "./cells.js";
 import { leavesBy, sumOver } from "./cuboids.js";
 import { releaseDimensions } from "./releases.js";
 import { LEAST_RUNS } from "./thresholds.js";
 import type { Compared } from "./run-evidence.js";
-import { foundTable } from "./flows.js";
+import { foundTable } from "../finding.js";
 
 /** What shows the first cause of a change best, for its chart. */
 export interface Evidence {

@@ -1,6 +1,6 @@
-import { median } from "../base/statistics.js";
-import { DAY, WEEK } from "../time/span.js";
-import { stepOf, usualLength, type Bucket } from "../time/step.js";
+import { median } from "../../base/statistics.js";
+import { DAY, WEEK } from "../../time/span.js";
+import { stepOf, usualLength, type Bucket } from "../../time/step.js";
 
 /** Whole cycles that a season needs: with fewer, a change looks like one. */
 const DAYS = 4;

@@ -1,4 +1,4 @@
-import { greatest, median } from "../base/statistics.js";
+import { greatest, median } from "../../base/statistics.js";
 
 /**
  * The one model of a flow: what a series is expected to hold next, and how far below that it came.

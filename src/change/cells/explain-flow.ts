@@ -1,5 +1,5 @@
-import { CONFIDENCES } from "../query/wilson.js";
-import type { Account, Part, Told } from "./account.js";
+import { CONFIDENCES } from "../../query/wilson.js";
+import type { Account, Open, Part, Unseen } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
 import {
@@ -22,7 +22,6 @@ import {
   type NamedRows,
   programOf,
   releaseDimensions,
-  releaseName,
   upgrade,
 } from "./releases.js";
 import {
@@ -37,9 +36,8 @@ import {
   UNSEEN,
   WIDE,
 } from "./thresholds.js";
-import { amount, percent, signedPercent } from "../base/numbers.js";
-import { elementText, partText, UNSURE, valueText, type CauseWhere } from "./words.js";
-import { isOneUser, ONE_USER, placesIn, usersOf, type Users } from "./users.js";
+import type { CauseWhere } from "../words.js";
+import { isOneUser, placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
@@ -53,23 +51,23 @@ export function flowAccount(cells: ChangeCells): Account {
   const cuboids = cuboidsOf(cells.leaves);
   const [was, is] = [sumOver(cells.before) * cells.ratio, sumOver(cells.after)];
   if (was === 0 || is === 0) return allOrNothing(cells, was, is);
-  const partOf = (change: number) => (is === was ? null : change / (is - was));
   const { sizes, after } = runSizes(cells, cuboids);
   const { causes, maybe, expected, variance, users, isOne } = flowCauses(
     { ...cells, after },
     cuboids,
   );
+  const { program, version } = releaseDimensions(cells);
   const part = (cause: FlowCause): Part => {
     const { where, leaves, rest = false } = cause;
     const [had, has] = [sumOver(expected, leaves), sumOver(after, leaves)];
     const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
     const isAsIf = Math.abs(sumOver(cells.after, leaves) - has) > 0.5;
     const own = { where, leaves, rest, isAsIf, before: had, after: has, change: has - had, half };
-    const doubt = isOne(leaves) ? ONE_USER : undefined;
-    return { ...own, doubt, told: releaseTold(cells, cause, own, partOf(has - had)) };
+    const isRelease = version >= 0 && cells.names[version]! in where;
+    const kind = cause.kind === "either" ? "either" : isRelease ? "release" : "moved";
+    return { ...own, kind, open: cause.open, doubt: isOne(leaves) ? "one user" : undefined };
   };
   const changed = causes.map(part);
-  const { program, version } = releaseDimensions(cells);
   // A small new program is news, no cause, whether it is found by its name or by its only release.
   const isNews = ({ where, before, after }: Part) => {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
@@ -78,36 +76,31 @@ export function flowAccount(cells: ChangeCells): Account {
   const sure = [...sizes, ...changed.filter((one) => !isNews(one))];
   const guessed = sure.length > 0 ? [] : maybe.slice(0, MOST_GUESSED);
   const guesses = guessed.map(part);
-  const parts = [...sure, ...guesses.map((one) => ({ ...one, doubt: one.doubt ?? UNSURE }))].sort(
+  const parts = [
+    ...sure,
+    ...guesses.map((one): Part => ({ ...one, doubt: one.doubt ?? "chance" })),
+  ].sort(
     (a, b) =>
       Number(a.doubt !== undefined) - Number(b.doubt !== undefined) ||
       Math.abs(b.change) - Math.abs(a.change),
   );
   // A program that a cause names didn't just upgrade.
-  const guilty = program < 0 ? [] : parts.map(({ where }) => where[cells.names[program]!]).flat();
-  const news = changed.filter(isNews).map((one) => {
-    return `${elementText(one.where)} appeared, with ${amount(one.after, "")} ${cells.unit} and none before.`;
-  });
-  const unseen = sure.length === 0 ? unseenOf(cells, users, cuboids) : {};
-  const note =
-    "Before, of a release whose runs changed: what its runs would have held. All rows without it: as if those runs had held that.";
+  const named = program < 0 ? [] : parts.map(({ where }) => where[cells.names[program]!]).flat();
   const others = parts.filter((one) => !sizes.includes(one));
   return {
     before: was,
     after: is,
     parts,
     rest: part({ where: {}, leaves: without(after.length, others) }),
-    moves: moves(cells).filter((move) => !guilty.includes(move.program)),
-    tooFew: unseen.tooFew,
-    remarks: [
-      // A release tells it itself.
-      ...[...causes, ...guessed].flatMap(({ kind, open }) =>
-        kind === undefined && open !== undefined ? [`These rows can't tell ${open}.`] : [],
-      ),
-      ...news,
-      ...(unseen.text ?? []),
-    ],
-    notes: sizes.length === 0 ? [] : [note],
+    moves: moves(cells).filter((move) => !named.includes(move.program)),
+    news: changed.filter(isNews),
+    unseen: sure.length === 0 ? unseenOf(cells, users, cuboids) : undefined,
+    // Rows that users left for another release scatter as those that stayed.
+    noise: (some) => {
+      const own = sumOver(variance, some);
+      const rows = sumOver(expected, some) + sumOver(cells.after, some);
+      return own > 0 ? own / rows : sumOver(variance) / (was + is);
+    },
   };
 }
 
@@ -119,52 +112,29 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
   const clump = cells.runs || cells.source === "runs" ? CLUMP.runs : CLUMP.rows;
   const isSure = (sumOver(had) + sumOver(has)) / clump > CERTAIN ** 2 / 2;
   const half = NORMAL_95 * Math.sqrt(clump * Math.abs(change));
-  const part = { where: {}, leaves: all, before, after, change, half };
-  const many = amount(Math.round(Math.abs(change)), "");
-  const headline =
-    change < 0
-      ? `All ${cells.unit} are gone: ${many} before, none now`
-      : `${many} ${cells.unit} came where none did before`;
-  const doubt = isSure ? undefined : "These rows are too few: that can be chance";
+  const part = { kind: "all", where: {}, leaves: all, before, after, change, half } as const;
   return {
     before,
     after,
-    parts: change === 0 ? [] : [{ ...part, told: { headline, evidence: "" }, doubt }],
-    rest: { ...part, leaves: [], before: 0, after: 0, change: 0, half: 0 },
+    parts: change === 0 ? [] : [{ ...part, doubt: isSure ? undefined : "few rows" }],
+    rest: { ...part, kind: "moved", leaves: [], before: 0, after: 0, change: 0, half: 0 },
     moves: [],
-    remarks: [],
-    notes: [],
+    noise: () => clump,
   };
 }
 
 /** What would not have been seen; or, where that is half of all rows, that they are too few. */
-function unseenOf(
-  cells: ChangeCells,
-  users: Users,
-  cuboids: readonly Cuboid[],
-): { readonly tooFew?: string; readonly text?: readonly string[] } {
-  const { before, after, ratio, unit } = cells;
-  const all = sumOver(before) * ratio + sumOver(after);
+function unseenOf(cells: ChangeCells, users: Users, cuboids: readonly Cuboid[]): Unseen {
+  const { before, after, ratio } = cells;
   const price = priceOf(cuboids.length, before.length);
   const [half, fifth, whole] = [
     users.least(price, 0.5) / 0.5,
     users.least(price, 0.2) / 0.2,
     users.least(CERTAIN ** 2 / 2),
   ];
-  if (2 * half >= 1) {
-    return {
-      tooFew: "These rows are too few: not even the loss of half of them would be certain.",
-    };
-  }
-  const text = (of: number) =>
-    `${amount(Math.round(of * all), "")} ${unit} (${percent(2 * of)} of all)`;
-  const release =
-    2 * fifth < 1 ? ` of a fifth of a release under ${text(fifth)},` : " of a fifth of a release,";
-  return {
-    text: [
-      `What would not show: the loss of half of a value under ${text(half)},${releaseDimensions(cells).version < 0 ? "" : release} or of less than ${text(whole)} over all rows.`,
-    ],
-  };
+  if (2 * half >= 1) return { of: "anything" };
+  const rows = sumOver(before) * ratio + sumOver(after);
+  return { of: "losses", rows, half, fifth: 2 * fifth < 1 ? fifth : undefined, whole };
 }
 
 /** Rows of a count that came in another number than was to be expected. */
@@ -176,8 +146,8 @@ interface FlowCause {
    * More than its number, where it is known: a release lost (or won) rows; it, or its whole program, did.
    */
   readonly kind?: "loses" | "either";
-  /** What these rows can't tell of it: "whether it was shut out, or …". */
-  readonly open?: string | undefined;
+  /** What these rows can't tell of it. */
+  readonly open?: Open | undefined;
 }
 
 /** Rows, and runs where they are known; what was to be expected of each leaf; and which leaves causes have. */
@@ -200,7 +170,7 @@ interface Flow {
  * @returns disjoint causes, those that may be where none is certain; what was to be expected of each
  *   leaf, as of a range as long as after, and the variance of its change.
  */
-export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
+function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const { ratio, names, runs, before, after, leaves } = cells;
   const counted = { ...cells, ...runs };
   const hasReleases = releaseDimensions(cells).version >= 0 && names.length > 1;
@@ -241,7 +211,7 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]) {
   const rest = without(before.length, certain);
   // Users heavier than any that was observed come and go, too.
   const variance = rowVariance.map((own) => (users.known ? UNSEEN : 1) * own);
-  const about = { expected, variance, out, users, isOne };
+  const about = { expected, variance, users, isOne };
   const isLarge =
     Math.min(Math.abs(found.ordinary - 1), Math.abs(relative(rest))) > TOTAL_TOLERANCE;
   const unlikely = isLarge ? users.against(rest, 1) / (CERTAIN ** 2 / 2) : 0;
@@ -260,7 +230,7 @@ function wholeCause(flow: Flow, rest: readonly number[], alone: boolean): FlowCa
   if (only) {
     return byRelease(flow, { where: { [only.name]: only.value }, leaves: only.leaves });
   }
-  const open = maybe && `whether all did, or ${maybe.name} ${valueText(maybe.value)} alone`;
+  const open = maybe && ({ of: "all", name: maybe.name, value: maybe.value } as const);
   const all = { where: {}, leaves: rest, open };
   return alone ? byRelease(flow, all) : all;
 }
@@ -374,36 +344,4 @@ function expectMissing(
     variance[leaf] = (noise * weight(leaf)) / total;
   }
   return true;
-}
-
-/** Of a release, or of a program whose release may have, what was expected of it and what came; undefined of other causes. */
-function releaseTold(
-  cells: ChangeCells,
-  { where, kind, open }: FlowCause,
-  { before: had, after: has, isAsIf = false }: Pick<Part, "before" | "after" | "isAsIf">,
-  part: number | null,
-): Told | undefined {
-  const [before, after] = [had ?? 0, has ?? 0];
-  const { release, name, inPlace } = releaseName(cells, where);
-  if ((release ?? kind) === undefined) return undefined;
-  const rounded = (value: number) => amount(Math.round(value), "");
-  const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
-  const moved = `${percent(Math.abs(after / before - 1))} of its ${cells.unit}`;
-  const verb =
-    kind === "either"
-      ? `${after < before ? "lost" : "won"} ${moved}`
-      : after < 0.05 * before
-        ? "stopped"
-        : after < before
-          ? `lost ${moved}`
-          : `sends more ${cells.unit}${by}`;
-  const came = isAsIf ? "would have come, had its runs held as many as before," : "came";
-  return {
-    headline: `${name === "" ? "It" : name} ${verb}${inPlace}`,
-    evidence: `${rounded(after)} ${cells.unit} ${came} where ${rounded(before)} were to be expected${by}${partText(part)}`,
-    details:
-      open === undefined || (kind === "loses" && after > before)
-        ? []
-        : [`These rows can't tell ${open}.`],
-  };
 }

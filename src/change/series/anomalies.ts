@@ -1,17 +1,17 @@
-import { checkOptions, type Rules } from "../base/check-options.js";
-import { ProbelabError } from "../base/error.js";
-import { median } from "../base/statistics.js";
-import { counted, grouped, lowered } from "../base/text.js";
-import { whereText } from "../query/where.js";
-import type { Result } from "../result/result.js";
-import { offsetAt } from "../time/bucket.js";
-import { readInstant } from "../time/instant.js";
-import { DAY, WEEK } from "../time/span.js";
-import { bucketNoun, usualLength, type Bucket } from "../time/step.js";
-import { between, last, rangeText } from "../time/time-range.js";
-import { dateText, momentText } from "../time/time-zone.js";
-import { movedIn, tell, type Finding, type Moved, type Telling } from "./finding.js";
-import { foundTable, readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { checkOptions, type Rules } from "../../base/check-options.js";
+import { ProbelabError } from "../../base/error.js";
+import { median } from "../../base/statistics.js";
+import { counted, grouped, lowered } from "../../base/text.js";
+import { whereText } from "../../query/where.js";
+import type { Result } from "../../result/result.js";
+import { offsetAt } from "../../time/bucket.js";
+import { readInstant } from "../../time/instant.js";
+import { DAY, WEEK } from "../../time/span.js";
+import { bucketNoun, usualLength, type Bucket } from "../../time/step.js";
+import { between, last, rangeText } from "../../time/time-range.js";
+import { momentText } from "../../time/time-zone.js";
+import { foundTable, movedIn, tell, type Finding, type Moved, type Telling } from "../finding.js";
+import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
   recovery,
@@ -20,7 +20,7 @@ import {
   type Season,
   type Watched,
 } from "./forecast.js";
-import { amount, percent, signedPercent } from "../base/numbers.js";
+import { amount, percent, signedPercent } from "../../base/numbers.js";
 
 /** What `anomalies` takes besides. */
 export interface AnomaliesOptions {
@@ -64,8 +64,8 @@ const RULES: Rules<AnomaliesOptions> = {
 };
 
 const ACTION = "find anomalies";
-/** From which a fall over four weeks is named where no bucket is alarmed. */
-const SLOW = 0.1;
+/** What alarms leave out. */
+export const SLOW = "A slow fall over weeks becomes usual and isn't looked for";
 /** An alarm is close to its limit up to so many times as deep, on the logarithm. */
 const NEAR = 1.25;
 /** So far apart alarmed buckets are one alarm. */
@@ -106,7 +106,8 @@ interface Span {
  * row, come further below that than this series has come before at the stated rate: the threshold
  * is the series' own (peaks over threshold; Siffer et al. 2017). The first four weeks are learned
  * from, of a group those after its first row. Of several groups each is a series of its own, with an
- * equal part of the rate. A slow fall over weeks becomes usual: `changePoints` finds it.
+ * equal part of the rate. A slow fall over weeks becomes usual and raises none:
+ * `compare` two weeks.
  *
  * An alarm is a `drop`; a `stop`, where a group has no row at all while others go on; a `gap`,
  * where no group has a row and rows come again; or `silence`, where none comes until the end.
@@ -124,10 +125,9 @@ export async function anomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
 ): Promise<AnomaliesFinding> {
-  const { finding, newest, slow, end } = await findAnomalies(counts, options);
-  const fall = slow !== null && `But ${lowered(slow.text)}`;
+  const { finding, newest, end } = await findAnomalies(counts, options);
   const { headline, evidence, details } = finding;
-  return { ...finding, ...tell(headline, evidence, [end, fall, ...details, newest]) };
+  return { ...finding, ...tell(headline, evidence, [end, ...details, newest]) };
 }
 
 /** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
@@ -137,8 +137,6 @@ export interface Found {
   readonly leasts: readonly number[];
   /** Names the newest buckets, which aren't judged; "" where all are. */
   readonly newest: string;
-  /** A fall over weeks, and how many rows fewer its last week has. */
-  readonly slow: { readonly text: string; readonly lost: number; readonly moved: Moved } | null;
   /** A sentence on whether the drop is over; "" without one that ended. */
   readonly end: string;
 }
@@ -164,7 +162,7 @@ export async function findAnomalies(
   if (season === undefined || why !== undefined) {
     const head = `Can't tell whether ${lowered(flows.measure.label)} dropped`;
     const finding = findingOf(flows, [], [], span, tell(head, why ?? "", []), []);
-    return { finding, leasts: [], newest: "", slow: null, end: "" };
+    return { finding, leasts: [], newest: "", end: "" };
   }
   const rate = options.falseAlarms ?? 1;
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
@@ -194,11 +192,10 @@ export async function findAnomalies(
     median(watched.slice(Math.max(span.from, first)).map(({ least }) => least)),
   );
   const telling = tellingOf(flows, alarms, judged, span, leasts, rate);
-  const slow = series.length === 1 ? slowFall(flows, span) : null;
   const [most] = alarms;
-  const moved = [most && alarmMoved(flows, most), slow?.moved].filter((one) => one !== undefined);
+  const moved = most === undefined ? [] : [alarmMoved(flows, most)];
   const finding = { ...findingOf(flows, alarms, judged, span, telling, leasts), moved };
-  const found = { finding, leasts, newest: newestText(flows, span), slow };
+  const found = { finding, leasts, newest: newestText(flows, span) };
   if (most === undefined || most.to >= span.to) return { ...found, end: "" };
   const { after } = judged.find((each) => each.series === most.series)!;
   const label = lowered(labelOf(flows, most.series));
@@ -396,7 +393,7 @@ function tellingOf(
   return tell(
     `No sudden drop of ${label}${groups}`,
     `${noticed} over two ${noun} would have been noticed${where}${unseen}`,
-    [`${hours}, were judged; ${stated}`, late],
+    [`${hours}, were judged; ${stated}`, SLOW, late],
   );
 }
 
@@ -430,35 +427,6 @@ function newestText({ buckets, time }: Flows, { to }: Span): string {
   return open === 1
     ? `The last ${bucketNoun(time.every, false)} may still get rows and isn't judged.`
     : `The last ${grouped(open)} ${bucketNoun(time.every, true)} may still get rows and aren't judged.`;
-}
-
-/**
- * A fall over weeks, which becomes usual: the last week against the first that is judged, or one four
- * weeks before. What two counts may differ by through chance isn't said.
- */
-function slowFall(
-  { series, buckets, measure, time, range, result }: Flows,
-  { from, to }: Span,
-): Found["slow"] {
-  const week = WEEK / usualLength(time.every);
-  const first = Math.min(from + week, to - 4 * week);
-  const held = (end: number) => series[0]!.values.slice(end - week, end);
-  const [is, was] = [held(to), first < week ? [null] : held(first)].map((values) =>
-    values.includes(null) ? NaN : values.reduce<number>((sum, value) => sum + value!, 0),
-  );
-  const chance = 3 * Math.sqrt(is! + was!);
-  const lost = was! - is!;
-  if (!measure.additive || !(lost > Math.max(SLOW * was!, chance))) return null;
-  const { timeZone } = range;
-  const last = between(buckets[to - week]!.start, buckets[to - 1]!.end, { timeZone });
-  const [end, then] = [to, first].map((at) => dateText(buckets[at - 1]!.end, timeZone));
-  const by = percent(lost / was!);
-  const text = `The week to ${end} held ${by} fewer ${lowered(measure.label)} than the week to ${then}.`;
-  const ranges = `in the week to ${end} against the week to ${then}`;
-  const moved = movedIn(last, measure.label, result.origin.filter, {
-    ...{ change: -lost, by: `fell by ${by}`, ranges },
-  });
-  return { text, lost, moved };
 }
 
 /** From one bucket to before another: "1 May 2026 00:00–06:00 UTC". */

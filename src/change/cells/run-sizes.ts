@@ -1,12 +1,12 @@
-import { CONFIDENCES } from "../query/wilson.js";
-import { compareVersions } from "../result/version-order.js";
+import { CONFIDENCES } from "../../query/wilson.js";
+import { compareVersions } from "../../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, without, type Cuboid } from "./cuboids.js";
-import type { Part, Told } from "./account.js";
+import type { Part, RunsHold } from "./account.js";
 import { rateCauses } from "./rate-causes.js";
 import { elementPrice } from "./search.js";
-import { isOneUser, ONE_USER } from "./users.js";
-import { namedRows, releaseDimensions, releaseName, upgrade, type NamedRows } from "./releases.js";
+import { isOneUser } from "./users.js";
+import { namedRows, releaseDimensions, upgrade, type NamedRows } from "./releases.js";
 import {
   ALIKE_RATIO,
   CERTAIN,
@@ -15,11 +15,9 @@ import {
   LEAST_SHARE,
   PRIOR,
   RUN_SCATTER,
-  PART_TOLERANCE,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
-import { number, percent, signedPercent } from "../base/numbers.js";
-import { partText, shortText, valueText, type CauseWhere } from "./words.js";
+import type { CauseWhere } from "../words.js";
 
 const NORMAL_95 = CONFIDENCES[0.95];
 
@@ -39,7 +37,7 @@ export function runSizes(
   const { runs, ratio } = cells;
   if (runs === undefined) return { sizes: [], after: cells.after };
   const { held, scatter } = heldBy(cells, runs);
-  // Measurements of no run, and runs of a kind that was never seen, tell nothing.
+  // Skip measurements without a run, and runs with no earlier counterpart.
   const known = (column: Float64Array, of: Float64Array) =>
     column.map((value, leaf) => (of[leaf]! > 0 && held[leaf]! > 0 ? value : 0));
   const moved = upgrade(cells, runs);
@@ -79,7 +77,6 @@ export function runSizes(
     return Math.log((of("partAfter") * of("allBefore")) / (of("allAfter") * of("partBefore")));
   };
   const after = cells.after.slice();
-  const [was, is] = [sumOver(cells.before) * ratio, sumOver(after)];
   const { causes, noise } = rateCauses(given, cuboids);
   const sizeOf = (leaves: readonly number[]) => {
     const own = sum("partBefore", leaves) / sum("allBefore", leaves);
@@ -91,7 +88,7 @@ export function runSizes(
     const variance = noise * (spread(runs.after) + grown ** 2 * spread(runsBefore));
     const holds = sum("partAfter", leaves) / come;
     const expected = (sum("allAfter", leaves) * own) / come;
-    const size = { holds, held: expected, grown: come / came };
+    const size = { kind: "runs hold", holds, held: expected, grown: come / came } as const;
     return { own, size, come, error: Math.sqrt(variance) };
   };
   const sizes: Part[] = [];
@@ -102,7 +99,7 @@ export function runSizes(
     where: CauseWhere,
     leaves: readonly number[],
     { own, error }: Size,
-    text: Told,
+    fact: RunsHold,
     price = 0,
   ) => {
     for (const leaf of leaves) {
@@ -110,22 +107,13 @@ export function runSizes(
     }
     const [before, now] = [sumOver(after, leaves), sumOver(cells.after, leaves)];
     const change = now - before;
-    const part = is === was ? null : change / (is - was);
-    const all = part !== null && Math.abs(part - 1) < PART_TOLERANCE ? "all" : percent(part ?? 0);
-    const share = partText(part) && `That is ${all} of the ${is < was ? "drop" : "rise"}`;
     const half = NORMAL_95 * error;
-    const evidence = [text.evidence, share].filter(Boolean).join(". ");
-    const told = { ...text, evidence, details: [] };
     // The scatter of few runs is hardly known.
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
     const isSure = (change / error) ** 2 / 2 >= price * (1 + (2 * LEAST_RUNS) / fewest);
     const moved = cells.after.map((n, leaf) => n - after[leaf]!);
-    const doubt = isOneUser(cells, leaves, moved)
-      ? ONE_USER
-      : isSure
-        ? undefined
-        : "These are too few runs to name it for certain";
-    sizes.push({ where, leaves, before, after: now, change, half, told, doubt });
+    const doubt = isOneUser(cells, leaves, moved) ? "one user" : isSure ? undefined : "few runs";
+    sizes.push({ ...fact, where, leaves, before, after: now, change, half, doubt });
   };
   for (const each of causes) {
     const rows = namedRows(cells, each);
@@ -138,10 +126,8 @@ export function runSizes(
     // Where the runs of all others moved the same way, by half as much or more, no part did, but the whole.
     const others = without(held.length, [rows]);
     if (moreIn(others) / moreIn(leaves) >= ALIKE_RATIO) continue;
-    const text = rows.isRelease
-      ? releaseRuns(cells, runs, rows, found.size)
-      : runsText(found.size, `${shortText(where)} holds ${moreOrFewer(found.size)} a run`);
-    add(where, leaves, found, text, elementPrice(cuboids, each));
+    const fact = rows.isRelease ? releaseRuns(cells, runs, rows, found.size) : found.size;
+    add(where, leaves, found, fact, elementPrice(cuboids, each));
   }
   const rest = without(held.length, [...sizes, ...few]);
   const whole = sizeOf(rest);
@@ -153,9 +139,7 @@ export function runSizes(
       Math.abs(moreIn(rest)) > TOTAL_TOLERANCE &&
       Math.abs(holds / held - 1) > TOTAL_TOLERANCE
     ) {
-      const all = sizes.length === 0 ? "All runs alike" : "All other runs alike";
-      const text = runsText(whole.size, `${all} hold ${moreOrFewer(whole.size)}`);
-      add({}, rest, whole, text, CERTAIN ** 2 / 2);
+      add({}, rest, whole, whole.size, CERTAIN ** 2 / 2);
     }
   }
   return { sizes, after };
@@ -192,49 +176,17 @@ interface Size {
   readonly error: number;
 }
 
-const moreOrFewer = ({ holds, held }: Holds) => `${holds < held ? "fewer" : "more"} measurements`;
-
-/** Measurements a run, now and before, and the number of runs by that before. */
-interface Holds {
-  readonly holds: number;
-  readonly held: number;
-  readonly grown: number;
-}
-
-/** "app 3.10.0 holds fewer measurements a run (−59 %)"; "13 measurements a run where 3.9.1 held 31; its runs came as before (+3 %)". */
-function runsText(
-  { holds, held, grown }: Holds,
-  what: string,
-  where = (held: string) => `${held} were to be expected`,
-  whose = "",
-): Told {
-  const perRun = (n: number) => number(n >= 9.95 ? Math.round(n) : Number(n.toFixed(1)));
-  const came = `(${signedPercent(grown - 1)}${whose})`;
-  const its = what.startsWith("All") ? "their number" : "its runs";
-  const stayed = what.startsWith("All") ? "stayed" : "came";
-  const runs =
-    Math.abs(grown - 1) < TOTAL_TOLERANCE
-      ? `${its} ${stayed} as before ${came}`
-      : `${its} ${grown < 1 ? "fell" : "rose"}, too ${came}`;
-  const unit = perRun(holds) === "1" ? "measurement" : "measurements";
-  return {
-    holds: holds < held ? "fewer" : "more",
-    headline: `${what} (${signedPercent(holds / held - 1)})`,
-    evidence: `${perRun(holds)} ${unit} a run where ${where(perRun(held))}; ${runs}`,
-  };
-}
-
 /** A release against the one before it, and the runs of all its program's releases. */
 function releaseRuns(
   cells: ChangeCells,
   runs: Runs,
   { where, leaves }: NamedRows,
-  size: Holds,
-): Told {
+  size: RunsHold,
+): RunsHold {
   const { names, values } = cells;
   const { version } = releaseDimensions(cells);
   const codes = cells.leaves.codes[version]!;
-  const { release, name, inPlace } = releaseName(cells, where);
+  const release = where[names[version]!];
   const alike = Object.keys(where).map((one) => cells.leaves.codes[names.indexOf(one)]!);
   const [first = 0] = leaves;
   const all = Array.from(codes.keys()).filter((leaf) =>
@@ -245,21 +197,16 @@ function releaseRuns(
     .map(([code, some]) => ({ text: values[version]![code] ?? "", some }))
     .filter(({ text, some }) => {
       const many = sumOver(runs.before, some) * cells.ratio;
-      return (
-        compareVersions(text, (release as string | null) ?? "") < 0 &&
-        many > LEAST_SHARE * runsBefore
-      );
+      return compareVersions(text, release ?? "") < 0 && many > LEAST_SHARE * runsBefore;
     })
     .sort((a, b) => compareVersions(b.text, a.text));
   const held = previous && heldAlike(cells, runs, leaves, previous.some);
-  const other = held === undefined ? "its other releases" : valueText(previous!.text);
-  const own = { ...size, held: held ?? size.held, grown: sumOver(runs.after, all) / runsBefore };
-  return runsText(
-    own,
-    `${name}${inPlace} holds ${moreOrFewer(own)} a run`,
-    (n) => `${other} held ${n}`,
-    " over all its releases",
-  );
+  return {
+    ...size,
+    held: held ?? size.held,
+    grown: sumOver(runs.after, all) / runsBefore,
+    previous: held === undefined ? null : previous!.text,
+  };
 }
 
 /** What runs of `others` held before, of the same tests in the same proportions; undefined where they lack one. */

@@ -1,5 +1,5 @@
-import { isVersionColumn } from "../result/origin.js";
-import { compareVersions } from "../result/version-order.js";
+import { isVersionColumn } from "../../result/origin.js";
+import { compareVersions } from "../../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { groupedBut, groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
 import type { Found } from "./search.js";
@@ -13,7 +13,7 @@ import {
   NEW,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
-import { elementText, valueText, type CauseWhere } from "./words.js";
+import type { Open } from "./account.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
 export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {
@@ -21,16 +21,6 @@ export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {
   // 3.10.0 of one program is another release than that of the next: software_version, software_name.
   const program = version < 0 ? -1 : names.indexOf(names[version]!.replace(/version$/i, "name"));
   return { version, program };
-}
-
-/** The release that a cause is of, its name with the program's, and the country, network or test that it names besides. */
-export function releaseName(cells: Pick<ChangeCells, "names">, where: CauseWhere) {
-  const { version, program } = releaseDimensions(cells);
-  const [versionName = "", programName = ""] = [cells.names[version], cells.names[program]];
-  const { [versionName]: release, [programName]: whose, ...place } = where;
-  const named = [whose, release].flatMap((value) => (value === undefined ? [] : valueText(value)));
-  const inPlace = Object.keys(place).length === 0 ? "" : ` in ${elementText(place)}`;
-  return { release, name: named.join(" "), inPlace };
 }
 
 /** Rows by what isn't their version: the stratum of each leaf, the first leaf of each, and each leaf's program. */
@@ -223,7 +213,7 @@ export interface GuiltyRelease {
   /** Of `either` the release lost (or won) rows, or its whole program. */
   readonly kind: "loses" | "either";
   /** What these rows can't tell of it. */
-  readonly open?: string | undefined;
+  readonly open?: Open | undefined;
 }
 
 /** Rows before (as of a range as long as after) and after, and by how much one adds to the variance of their change. */
@@ -303,17 +293,16 @@ export function guilty(
     // Users may have gone to a newer one that hardly sends anything.
     const silent = some.slice(0, some.indexOf(newest)).find(({ was, is }) => is > NEW * was);
     if (silent !== undefined) {
-      const open = `whether its release ${newest.text} did, or its users went to ${silent.text}, which sends hardly anything`;
+      const open = { of: "silent", release: newest.text, other: silent.text } as const;
       return { version: newest.text, leaves, kind: "either", open };
     }
     // Nobody knows whether users of a release that is gone would have come to it.
     const [gone] = goneOf(some, all);
-    const text = `whether it lost them, or ${gone?.text} was shut out, whose users were to come to it`;
-    return { ...own, open: gone && text };
+    return { ...own, open: gone && { of: "lost", other: gone.text } };
   }
   // Where nobody upgraded it is the program.
   if (all.is > all.was || Math.abs(left(newest) / level - 1) < TOTAL_TOLERANCE) return undefined;
-  const open = `whether its release ${newest.text} or the whole program did`;
+  const open = { of: "program", release: newest.text } as const;
   return { version: newest.text, leaves, kind: "either", open };
 }
 
@@ -336,12 +325,11 @@ export function goneRelease(
   // Of a program that is gone altogether none of its releases is.
   if (own.was < lost || all.is <= PART_TOLERANCE * all.was) return undefined;
   const [newest] = releases;
-  const open = `whether it was shut out, or its users went to ${newest?.text}, which lost them`;
   return {
     version: own.text,
     leaves: own.leaves,
     kind: "loses",
-    open: newest === own ? undefined : open,
+    open: newest === own ? undefined : { of: "gone", other: newest!.text },
   };
 }
 

@@ -1,4 +1,4 @@
-import { greatest, median, smallest } from "../base/statistics.js";
+import { median } from "../../base/statistics.js";
 import { runningMedian, withoutCycle } from "./season.js";
 
 /**
@@ -30,38 +30,34 @@ const EXCLUDED = 7.35;
 /** Autocorrelation over a period that makes it a season. */
 const SEASON = 0.4;
 
-/** A change: `at`, `until`, `from` and `to` are places of values. */
-export interface Change {
-  /** The first value after a step; the first of a slope. */
+/** A step: `at`, `from` and `to` are places of values. */
+export interface Step {
+  /** The first value after it; of a fall or rise that takes several values, the first of them. */
   readonly at: number;
-  /** The same for a step; for a slope the first value after it, the number of values if it doesn't end. */
-  readonly until: number;
-  /** 95 % interval of `at`, both ends included. */
+  /** 95 % interval of `at`, both ends included; of a fall or rise, up to the first value after it. */
   readonly from: number;
   readonly to: number;
-  readonly kind: "step" | "slope";
   /** The level just before and just after. */
   readonly before: number;
   readonly after: number;
   /** Half the width of the 95 % interval of `after - before`. */
   readonly margin: number;
-  /** Probability of such a change anywhere in a series in which nothing changed. */
+  /** Probability of such a step anywhere in a series in which nothing changed. */
   readonly p: number;
 }
 
-/** The changes of a series, and what else is known of its level. */
+/** The steps of a series, and what would have been one. */
 export interface Segmented {
-  readonly changes: Change[];
+  readonly steps: Step[];
   /** The step, in the values' unit, that 95 of 100 series would have shown had it lasted a quarter of them. */
   readonly least: number;
-  /** The ends of a straight line through a series that rises or falls without a change; null where it does neither. */
-  readonly trend: { readonly from: number; readonly to: number } | null;
 }
 
 /**
  * When a series changed its level: pieces, each flat or sloped, of least squares plus a price for each
  * piece and slope (optimal partitioning with the pruning of PELT: Killick, Fearnhead and Eckley, JASA
- * 107, 2012). A step is a change, and so is a slope, from where it begins to where it ends.
+ * 107, 2012). Slopes keep growth from looking like steps; one that leads from a level to another is a
+ * step where it begins, others aren't told.
  *
  * Squares are counted in units of the long-run variance of AR(1) noise, which is learned from what the
  * pieces leave: of all units the smallest is taken whose own pieces leave no more noise than it. So a
@@ -69,14 +65,14 @@ export interface Segmented {
  * are taken out (Hampel filter), a season that the values show is removed.
  *
  * @param values evenly spaced; NaN is a gap.
- * @param error probability that a series in which nothing changed gives any change.
+ * @param error probability that a series in which nothing changed gives any step.
  */
 export function segments(values: ArrayLike<number>, error = 0.05): Segmented {
   const index = Int32Array.from(values, (_, at) => at).filter((at) => Number.isFinite(values[at]));
   const clean = withoutOutliers(Float64Array.from(index, (at) => values[at]!));
   const n = clean.length;
   if (n < 2 * SHORTEST || clean.every((value) => value === clean[0])) {
-    return { changes: [], least: n < 2 * SHORTEST ? Infinity : 0, trend: null };
+    return { steps: [], least: n < 2 * SHORTEST ? Infinity : 0 };
   }
   const period = n === values.length ? periodOf(clean) : 0;
   const slots = Int32Array.from(clean, (_, at) => at % Math.max(1, period));
@@ -94,16 +90,12 @@ export function segments(values: ArrayLike<number>, error = 0.05): Segmented {
     if (noise <= unit || cuts.length === 0) found = { cuts, unit, noise };
   }
   const { cuts, unit } = found;
-  const changes = changesOf(fit, index, values.length, { ...found, price, error });
   // As the search does: a level of a quarter of the values has two cuts, and saves 3 / 16 of the values
   // times the square of its step.
   const rest = fit.residuals(cuts, SLOPE * unit).values;
   const noise = UNIT * longRun(rest, 2 * cuts.length + 5);
   const step = (Math.sqrt(2 * price) + POWER) * Math.sqrt((noise * 16) / (3 * n)) * (1 + FEWER / n);
-  const line = fit.line(0, n, price * unit);
-  const isTrend = cuts.length === 0 && line.slope !== 0;
-  const trend = isTrend ? { from: line.value(index[0]!), to: line.value(index[n - 1]!) } : null;
-  return { changes, least: step, trend };
+  return { steps: stepsOf(fit, index, { ...found, price, error }), least: step };
 }
 
 /** Values that stand far from the four around them become their median. */
@@ -167,8 +159,6 @@ interface Fits {
   /** Around the mean, or around the line where its slope saves more than that costs. */
   readonly squares: (a: number, b: number, slope?: number) => number;
   readonly line: (a: number, b: number, slope: number) => Line;
-  /** Squares around the means of [a, from) and [until, b), and the straight line between them. */
-  readonly ramp: (a: number, from: number, until: number, b: number) => number;
   readonly residuals: (
     cuts: readonly number[],
     slope: number,
@@ -208,18 +198,6 @@ function fitsOf(y: Float64Array, index: Int32Array): Fits {
       variance: (at) => 1 / (b - a) + (slope === 0 ? 0 : (at - centre) ** 2 / xx),
     };
   };
-  const ramp = (a: number, from: number, until: number, b: number): number => {
-    const of = (column: Float64Array) => column[until]! - column[from]!;
-    const before = (Y[from]! - Y[a]!) / (from - a);
-    const slope = ((Y[b]! - Y[until]!) / (b - until) - before) / (x(until) - x(from));
-    const level = before - slope * x(from);
-    const within =
-      of(YY) +
-      slope ** 2 * of(XX) +
-      level ** 2 * (until - from) +
-      2 * (level * slope * of(X) - level * of(Y) - slope * of(XY));
-    return squares(a, from) + squares(until, b) + within;
-  };
   const residuals: Fits["residuals"] = (cuts, slope) => {
     const edges = [0, ...cuts, n];
     const lines = cuts.concat(n).map((end, k) => line(edges[k]!, end, slope));
@@ -230,7 +208,7 @@ function fitsOf(y: Float64Array, index: Int32Array): Fits {
     const slopes = lines.filter(({ slope }) => slope !== 0).length;
     return { values, parameters: cuts.length + lines.length + slopes };
   };
-  return { squares, line, ramp, residuals };
+  return { squares, line, residuals };
 }
 
 /** The cuts of least cost where noise has this unit. */
@@ -276,10 +254,9 @@ interface Search extends Record<"unit" | "noise" | "price" | "error", number> {
   readonly cuts: readonly number[];
 }
 
-/** Steps between pieces, and sloped pieces, in the order of time. */
-function changesOf(fit: Fits, index: Int32Array, size: number, search: Search): Change[] {
+/** Steps between pieces, and sloped pieces between two levels, in the order of time. */
+function stepsOf(fit: Fits, index: Int32Array, search: Search): Step[] {
   const { cuts, unit, noise, price, error } = search;
-  if (cuts.length === 0) return [];
   const n = index.length;
   const edges = [0, ...cuts, n];
   // A slope that isn't worth a change by itself is a level.
@@ -305,55 +282,27 @@ function changesOf(fit: Fits, index: Int32Array, size: number, search: Search): 
     const rise = Math.max(riseOf(k), riseOf(k + 1));
     const isAlong = [left, right].some(({ slope }) => slope * jump > 0);
     const jumps = Math.abs(jump) > Math.max(2 * margin, isAlong ? rise : rise / 2) || rise === 0;
-    const middle = left.slope === 0 ? before : right.slope === 0 ? after : (before + after) / 2;
     const saved = (fit.squares(a, b, price * unit) - split(cut)) / unit;
     const p = Math.min(1, error * Math.exp((price - saved) / 2));
-    const ramp = rise === 0 ? rampOf(fit, [a, cut, b], SLOPE * unit, EXCLUDED * noise) : undefined;
-    const kind: Change["kind"] = ramp ? "slope" : "step";
-    const [at, until, first, last] = (ramp ?? [cut, cut, from, to]).map((place) => index[place]!);
-    const place = { at: at!, until: until!, from: first!, to: last! };
-    return { kind, ...place, p, before, after, margin, jumps, middle };
+    return { jumps, cut, step: { at: cut, from, to, before, after, margin, p } };
   });
-  const steps = bounds.flatMap(({ jumps, middle: _, ...step }): Change[] => (jumps ? [step] : []));
-  const slopes = lines.flatMap(({ slope, value, variance }, k): Change[] => {
-    if (slope === 0) return [];
+  const steps = bounds.flatMap(({ jumps, step }) => (jumps ? [step] : []));
+  const slow = lines.flatMap(({ slope }, k): Step[] => {
     const [begin, end] = [bounds[k - 1], bounds[k]];
-    const [at, until] = [begin?.at ?? 0, end?.at ?? size];
-    // Where it meets a level, that is known better than its own end; two slopes meet in the middle.
-    const before = begin && !begin.jumps ? begin.middle : value(at);
-    const after = end && !end.jumps ? end.middle : value(until - 1);
-    const { from, to } = begin ?? { from: 0, to: 0 };
-    const margin = marginOf(variance(at) + variance(until - 1));
-    const p = Math.min(begin?.p ?? 1, end?.p ?? 1);
-    return [{ kind: "slope", at, until, from, to, before, after, margin, p }];
+    if (slope === 0 || !begin || !end || begin.jumps || end.jumps) return [];
+    const [left, right] = [lines[k - 1]!, lines[k + 1]!];
+    const [first, last] = [index[begin.cut - 1]!, index[end.cut]!];
+    const margin = marginOf(left.variance(first) + right.variance(last));
+    const p = Math.min(begin.step.p, end.step.p);
+    const levels = { before: left.value(first), after: right.value(last), margin, p };
+    return [{ at: begin.cut, from: begin.step.from, to: end.cut, ...levels }];
   });
-  return [...steps, ...slopes].sort((a, b) => a.at - b.at);
-}
-
-/**
- * Of a step between two levels, a gradual change that fits better by the price of a slope: the first
- * value of it, the first after it, and the ends of the interval of the first; undefined without one.
- */
-function rampOf(
-  fit: Fits,
-  [a, cut, b]: readonly [number, number, number],
-  price: number,
-  excluded: number,
-): readonly [at: number, until: number, from: number, to: number] | undefined {
-  const ramps: { from: number; until: number; squares: number }[] = [];
-  for (let half = 2; 2 * half < b - a; half = Math.ceil(1.4 * half)) {
-    for (let place = -4; place <= 4; place++) {
-      const from = cut - half + Math.round((place * half) / 4);
-      const until = from + 2 * half;
-      if (from < a + SHORTEST || until > b - SHORTEST) continue;
-      ramps.push({ from, until, squares: fit.ramp(a, from, until, b) });
-    }
-  }
-  ramps.sort((one, other) => one.squares - other.squares);
-  const [best] = ramps;
-  const step = fit.squares(a, cut) + fit.squares(cut, b);
-  if (best === undefined || best.squares >= step - price) return undefined;
-  const near = ramps.filter(({ squares }) => squares <= best.squares + excluded);
-  const begins = near.map(({ from }) => from);
-  return [best.from, best.until, smallest(begins), greatest(begins)];
+  return [...steps, ...slow]
+    .sort((a, b) => a.at - b.at)
+    .map((step) => ({
+      ...step,
+      at: index[step.at]!,
+      from: index[step.from]!,
+      to: index[step.to]!,
+    }));
 }

@@ -11,10 +11,6 @@ import {
   WIDE,
 } from "./thresholds.js";
 
-/** Why what {@link isOneUser} is true of only may be a cause. */
-export const ONE_USER =
-  "Nearly all of it is of one program, country and network: it may be one user";
-
 /** How a count scatters as users come and go. */
 export interface Users {
   /** True if places show how users scatter. */
