@@ -162,7 +162,7 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
 
   test("in tables: as HTML, as Markdown that is rendered, as a bare Result", async () => {
     const tables = [
-      table(counts(PAYLOADS), { bars: true, limit: 4_000 }),
+      table(counts(PAYLOADS), { limit: 4_000 }),
       ...usable.map((text) => table(namedBy(text), { caption: text })),
     ];
     const documents = [
