@@ -13,7 +13,6 @@ import { HEATMAP } from "./heatmap.js";
 import { histogramChart } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
-  checkChartOptions,
   GUESSES,
   type Annotation,
   type AreaOptions,
@@ -27,8 +26,7 @@ import {
   type LineOptions,
   type Recipe,
 } from "./options.js";
-import type { ThemeName, VegaLiteSpec } from "./render/theme.js";
-import { look } from "./series.js";
+import type { VegaLiteSpec } from "./render/theme.js";
 import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
 import { vegaLiteChart } from "./vega-lite.js";
@@ -39,8 +37,9 @@ import { vegaLiteChart } from "./vega-lite.js";
  * the chart leaves out, and buckets that the range covers only in part, stand in its subtitle.
  * Whatever comes in, fewer than 5,000 rows are drawn.
  *
- * A value keeps its color: the first chart of a notebook that draws it gives it the next one of its
- * column, and later charts use the same; "other" is grey. The option `colors` sets others.
+ * A value has the same color in every chart, unless another value of the chart has taken it; "other" is
+ * grey. The option `colors` sets others. Charts are light; the option `theme: "dark"` is for dark notebooks
+ * (a spec of your own takes `background` and `config`).
  *
  * Rows of your own are drawn too: an Arquero table, or plain objects, `chart.line([{ t, runs }])`. Dates
  * are times, numbers are drawn along them, text tells series apart; they have no range and no SQL, and
@@ -169,20 +168,6 @@ export const chart = {
    */
   explore(rows: RowsGiven, options: ExploreChartOptions = {}): Chart {
     return exploreChart(rows, options);
-  },
-  /**
-   * Sets the theme of all charts made from here on that say none.
-   * @throws ProbelabError for another name than "light" or "dark".
-   * @example
-   * chart.theme("dark");
-   */
-  theme(name: ThemeName): void {
-    checkChartOptions(
-      { theme: (name as ThemeName | undefined) ?? null },
-      "explore",
-      "set the theme of charts",
-    );
-    look.theme = name;
   },
   /**
    * A deploy or an incident, for the option `annotations`: a line at a moment, or a band up to `end`.

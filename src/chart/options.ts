@@ -65,7 +65,7 @@ export interface ChartOptions<C extends string = string> {
   readonly width?: number;
   /** Height of the plot in pixels, of panels that of each; default 300, of panels 130. */
   readonly height?: number;
-  /** Default: that of `chart.theme`, at first light. */
+  /** Colours for light or for dark notebooks. @default "light" */
   readonly theme?: ThemeName;
   /** Colors of series, or of bars, by their name in the legend or on the axis: `{ "3.10.0": "#d55e00" }`. Default: as in the notebook's other charts. */
   readonly colors?: Readonly<Record<string, string>>;

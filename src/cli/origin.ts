@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { readFile } from "node:fs/promises";
 import { ProbelabError } from "../base/error.js";
-import { originEntries, readOrigins } from "../chart/render/origin.js";
+import { originEntries, readOrigins } from "../chart/page.js";
 import type { Json } from "../result/json.js";
 import { inertJson, line, sqlText } from "./terminal.js";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, table, type Chart } from "../../src/index.js";
 import { fitNames } from "../../src/chart/render/label.js";
-import { textWidth } from "../../src/chart/fonts/shipped-font.js";
+import { textWidth } from "../../src/chart/render/fonts/shipped-font.js";
 import { columnsOf, counted, makeResult } from "./support/sample-results.js";
 
 /** Names that differ only at their ends, or only in the middle of 300 letters. */

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { crc32, deflate, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
-import { charactersBeyond, fontOptions } from "../fonts/shipped-font.js";
+import { charactersBeyond, fontOptions } from "./fonts/shipped-font.js";
 import { layOut, originJson, shownText, svgWidth, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;

@@ -11,9 +11,6 @@ import {
   weeklyDurations,
 } from "./sample-results.js";
 
-// Colors are given in the order of charts: here from the first on.
-chart.theme("light");
-
 /** The size of most. */
 export const small = { width: 420, height: 130 };
 export const annotations = [
