@@ -13,7 +13,6 @@ import { HEATMAP } from "./heatmap.js";
 import { histogramChart } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
-  GUESSES,
   type Annotation,
   type AreaOptions,
   type BarOptions,
@@ -99,8 +98,9 @@ export const chart = {
   },
   /**
    * The distribution of numbers: a bar for each bin; for several groups the outline of each one's shares.
-   * `cumulative: true` draws the share below each edge, which is exact there. The rows have a bin each,
-   * its ends in the columns `from` and `to`: `lab.runs.histogram` cuts them in the engine.
+   * The rows have a bin each, its ends in the columns `from` and `to`: `lab.runs.histogram` cuts them in the
+   * engine. Other figures of the bins, such as the runs up to each edge, are columns of `result.with`,
+   * which `chart.bar` and `chart.line` draw.
    *
    * @throws ProbelabError for a Result without bins.
    * @example
@@ -194,15 +194,6 @@ export const chart = {
     return Object.freeze({ time: start, label, end: until });
   },
 };
-
-for (const [guesses, name] of GUESSES) {
-  for (const guess of guesses.split(" ")) {
-    const get = () => {
-      throw new ProbelabError(`Can't draw with chart.${guess}: it is called chart.${name}.`);
-    };
-    Object.defineProperty(chart, guess, { get });
-  }
-}
 
 const KINDS = { line: LINE, area: AREA, bar: BAR, dot: DOT, heatmap: HEATMAP };
 

@@ -57,10 +57,6 @@ export const PICTURES = {
   }),
   histogram: chart.histogram(spread(["android"]), small),
   "histogram-groups": chart.histogram(spread(["android", "cli"]), small),
-  "histogram-cumulative": chart.histogram(spread(["android", "cli"]), {
-    ...small,
-    cumulative: true,
-  }),
   "heatmap-hours": chart.heatmap(hours()),
   "heatmap-weeks-dark": chart.heatmap(weeklyDurations(), {
     width: 420,
