@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { crc32, deflate, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
-import { charactersBeyond, fontOptions } from "./fonts/shipped-font.js";
+import { fontOptions } from "./fonts/shipped-font.js";
 import { layOut, originJson, shownText, svgWidth, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
@@ -11,8 +11,7 @@ const DOTS_PER_METRE = 96 / 0.0254;
 
 /**
  * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
- * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts, or as boxes, which is
- * said on the console.
+ * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts, or as boxes.
  *
  * @param scale pixels per CSS pixel.
  */
@@ -24,50 +23,13 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
     );
   }
   const { renderAsync } = await resvg();
-  const draw = (document: string, zoom: number, text: string) =>
-    renderAsync(document, {
-      fitTo: { mode: "zoom", value: zoom },
-      font: fontOptions(text),
-      logLevel: "off",
-    });
-  const text = shownText(svg);
-  const [image] = await Promise.all([draw(svg, scale, text), sayBoxes(text, draw)]);
+  const image = await renderAsync(svg, {
+    fitTo: { mode: "zoom", value: scale },
+    font: fontOptions(shownText(svg)),
+    logLevel: "off",
+  });
   collectAfter(image.width * image.height * 4);
   return pngOf(image, originJson(spec), scale, titleText(spec.title));
-}
-
-/** Pixels of a cell in which a character is drawn; an unassigned character, which every font draws as a box. */
-const CELL = 24;
-const UNASSIGNED = "\u0378";
-const MOST_TRIED = 200;
-/** Characters that were asked for, and true for those that a font here has. */
-const drawable = new Map<string, boolean>();
-
-/** Says which characters of a text are boxes in a picture, once each. */
-async function sayBoxes(
-  text: string,
-  draw: (svg: string, zoom: number, text: string) => Promise<Resvg.RenderedImage>,
-): Promise<void> {
-  const unknown = charactersBeyond(text).filter((character) => !drawable.has(character));
-  const tried = unknown.slice(0, MOST_TRIED);
-  if (tried.length === 0) return;
-  const cells = [UNASSIGNED, ...tried].map(
-    (character, at) =>
-      `<text x="2" y="${at * CELL + 18}" font-size="16" font-family="Arimo">${character}</text>`,
-  );
-  const height = cells.length * CELL;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${CELL}" height="${height}">${cells.join("")}</svg>`;
-  const { pixels } = await draw(svg, 1, text);
-  const cellOf = (at: number) => pixels.subarray(at * CELL * CELL * 4, (at + 1) * CELL * CELL * 4);
-  for (const [at, character] of tried.entries()) {
-    drawable.set(character, !cellOf(at + 1).equals(cellOf(0)));
-  }
-  const boxes = tried.filter((character) => drawable.get(character) === false);
-  if (boxes.length === 0) return;
-  const shown = boxes.slice(0, 8).join(" ") + (boxes.length > 8 ? " …" : "");
-  console.warn(
-    `No font here has ${shown}: a PNG shows boxes in their place. Name a folder with such a font in PROBELAB_FONTS, or save .svg or .html, which the reader's fonts draw.`,
-  );
 }
 
 /** The renderer of pixels, an optional package for each platform. @throws ProbelabError where it is missing */
