@@ -131,7 +131,7 @@ export async function anomalies(
 }
 
 /** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
-export interface Found {
+export interface FoundAnomalies {
   readonly finding: AnomaliesFinding;
   /** Of each series the smallest drop that shows, as a share; above 1 or NaN: not even a stop. */
   readonly leasts: readonly number[];
@@ -145,7 +145,7 @@ export interface Found {
 export async function findAnomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
-): Promise<Found> {
+): Promise<FoundAnomalies> {
   checkOptions(options, { ...RULES }, ACTION);
   const flows = await readFlows(counts, options.measure, ACTION);
   const { series, buckets } = flows;

@@ -319,7 +319,7 @@ export interface Recovery {
   readonly usual: readonly [low: number, high: number];
 }
 
-export const UNSURE: Recovery = {
+export const UNKNOWN: Recovery = {
   state: "unsure",
   change: null,
   buckets: 0,
@@ -370,7 +370,7 @@ export function recovery(
   const loss = lost?.change ?? 0;
   // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
   const surely = Math.min(0, loss + (lost?.chance ?? 0));
-  let latest = UNSURE;
+  let latest = UNKNOWN;
   for (const buckets of WINDOWS.filter((of) => of >= shortest && values.length - of >= drop.to)) {
     const { change = NaN, chance = NaN } = judge(values.length, buckets) ?? {};
     if (!(loss < 0) || !Number.isFinite(change)) break;
