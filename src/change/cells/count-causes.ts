@@ -92,14 +92,18 @@ function recentred({ before, after, ratio }: CountLeaves, out: Uint8Array, centr
   return had > 0 ? has / had : centre;
 }
 
-interface Moved {
+interface WeighedChange {
   readonly change: Float64Array;
   /** 1 / variance of each leaf's change. */
   readonly weight: Float64Array;
 }
 
 /** @param shift what was ordinary before, of which `change` is beyond. */
-function countScore(cuboids: readonly Cuboid[], { change, weight }: Moved, shift: number): Score {
+function countScore(
+  cuboids: readonly Cuboid[],
+  { change, weight }: WeighedChange,
+  shift: number,
+): Score {
   // Of leaves within 3 standard deviations: what is ordinary so far.
   const column = () => new Float64Array(change.length);
   const [moved, nearWeight, nearMoved] = [column(), column(), column()];
