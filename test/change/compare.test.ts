@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { between, compare, count, countDistinct, quantile, share } from "../../src/index.js";
 import { compareCells, weekBefore } from "../../src/change/cells/compare.js";
-import { cellsOf, seeded, service, type Row } from "./cells-given.js";
+import { cellsOf, service, type Row } from "../support/change/cells.js";
+import { seeded } from "../support/change/draws.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();

@@ -12,10 +12,10 @@ import {
 } from "../../src/index.js";
 import { compareCells } from "../../src/change/cells/compare.js";
 import { explainCells } from "../../src/change/cells/explain.js";
-import { seeded as seeds } from "../../bench/change/change-points.js";
-import { cellsOf as serviceCells, serviceOf } from "../../bench/change/users.js";
+import { seeded } from "../support/change/draws.js";
+import { cellsOf as serviceCells, serviceOf } from "../support/change/users.js";
 import { ownDatabase } from "../support/own-database.js";
-import { cellsOf, seeded, service, type Row } from "./cells-given.js";
+import { cellsOf, service, type Row } from "../support/change/cells.js";
 
 const NAMES = ["cc", "network", "test"];
 const SIZES = [8, 12, 5];
@@ -125,7 +125,7 @@ describe("a count", () => {
   });
 
   test("of rows that are too few can't tell, and denies nothing", () => {
-    const few = serviceOf(seeds(5), { rows: 30_000 });
+    const few = serviceOf(seeded(5), { rows: 30_000 });
     for (const cells of [
       serviceCells(few.runs, false),
       cellsOf(

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { explainCells } from "../../src/change/cells/explain.js";
-import { seeded as draws } from "../../bench/change/change-points.js";
+import { seeded } from "../support/change/draws.js";
 import {
   cellsOf as serviceCells,
   has,
   serviceOf,
   type Run,
   type Service,
-} from "../../bench/change/users.js";
+} from "../support/change/users.js";
 import { leavesBy } from "../../src/change/cells/cuboids.js";
-import { cellsOf, seeded, type Row } from "./cells-given.js";
+import { cellsOf, type Row } from "../support/change/cells.js";
 
 const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];
 const COUNTRIES = Array.from({ length: 15 }, (_, at) => `C${at + 1}`);
@@ -258,7 +258,7 @@ describe("what is said of releases", () => {
 
   test("rows that the table doesn't hold would have come, and didn't", () => {
     for (let seed = 0; seed < 12; seed += 1) {
-      const service = serviceOf(draws(seed), { rows: 60_000 });
+      const service = serviceOf(seeded(seed), { rows: 60_000 });
       const [one] = service.programs;
       const versions = one!.versions.slice(-2);
       // The newest release holds a third, and half of the runs of the program in its largest country are gone.
@@ -288,7 +288,7 @@ describe("what comes and goes with a few users", () => {
     kept: (run: Run, service: Service) => boolean,
     isShare = false,
   ) => {
-    const service = serviceOf(draws(seed), { rows, share: isShare });
+    const service = serviceOf(seeded(seed), { rows, share: isShare });
     const runs = service.runs.filter((run) => kept(run, service));
     return explainCells(serviceCells(runs, isShare));
   };
@@ -309,7 +309,7 @@ describe("what comes and goes with a few users", () => {
 
   test("says that all may have fallen only where a cause says so", () => {
     const told = [34, 64, 81].map((seed) => {
-      const draw = draws(seed);
+      const draw = seeded(seed);
       const service = serviceOf(draw, { rows: 15_000 });
       const kept = 0.6 + 0.2 * draw.uniform();
       const runs = service.runs.flatMap((run): Run[] => {
@@ -328,7 +328,7 @@ describe("what comes and goes with a few users", () => {
   });
 
   test("is two causes, one after the other, where a release has fewer runs and they hold fewer", () => {
-    const draw = draws(1);
+    const draw = seeded(1);
     const service = serviceOf(draw, { rows: 200_000 });
     const where = { software_name: "miniprobe", software_version: "2.9.0" };
     const runs = service.runs.flatMap((run): Run[] => {
@@ -385,7 +385,7 @@ describe("what comes and goes with a few users", () => {
   });
 
   test("shows nothing of upgrades where one probe floods a release", () => {
-    const service = serviceOf(draws(0), { rows: 40_000 });
+    const service = serviceOf(seeded(0), { rows: 40_000 });
     const after = service.runs.filter(({ day }) => day >= 0);
     const one = after[Math.floor(after.length / 2)]!;
     const flood = Array.from({ length: Math.ceil(0.35 * service.runs.length) }, (_, at) => ({

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { seeded } from "../../bench/change/change-points.js";
+import { seeded } from "../support/change/draws.js";
 import { recovery } from "../../src/change/series/forecast.js";
 import { anomalies } from "../../src/index.js";
-import { hourlyResult } from "./flow-results.js";
+import { hourlyResult } from "../support/change/flow-results.js";
 
 const WEEKS_8 = 1344;
 const SEASON = { day: 24, week: 168 };

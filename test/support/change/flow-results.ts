@@ -1,6 +1,6 @@
-import { serviceSeries } from "../../bench/change/flow-series.js";
-import { between, type Bucket, type Origin, type Result } from "../../src/index.js";
-import { resultOfRows } from "../../src/result/own-rows.js";
+import { serviceSeries } from "./flow-series.js";
+import { between, type Bucket, type Origin, type Result } from "../../../src/index.js";
+import { resultOfRows } from "../../../src/result/own-rows.js";
 
 export const START = Date.UTC(2026, 0, 5);
 export const HOUR = 3_600_000;
