@@ -1,8 +1,8 @@
-import { seeded } from "./draws.js";
 /**
  * Seeded hourly counts with a day and a week, of many kinds: bursts, few counts, trends, holidays,
  * changes of level, changing noise, outages. Drops are set in by binomial thinning.
  */
+import { seeded } from "../../test/support/change/draws.js";
 
 /** An hourly series with drops set into it. */
 export interface Series {
