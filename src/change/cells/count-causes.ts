@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { greatest, median } from "../../base/statistics.js";
-import { cuboidsOf, marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
+import { marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
   CLUMP,
@@ -44,10 +44,7 @@ export interface CountCauses {
  * statistic", Communications in Statistics 26 (6), 1997. Changes within 5 % of the ordinary count for
  * nothing.
  */
-export function countCauses(
-  given: CountLeaves,
-  cuboids: readonly Cuboid[] = cuboidsOf(given),
-): CountCauses {
+export function countCauses(given: CountLeaves, cuboids: readonly Cuboid[]): CountCauses {
   const asked = given;
   let centre = 1;
   let causes: readonly Found[] = [];

@@ -1,12 +1,4 @@
-import {
-  cuboidsOf,
-  groupedBy,
-  marked,
-  sumOver,
-  sumsIn,
-  type Cuboid,
-  type Leaves,
-} from "./cuboids.js";
+import { groupedBy, marked, sumOver, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Limits, type Score } from "./search.js";
 import {
   ALIKE,
@@ -61,10 +53,7 @@ export interface RateCauses {
  * ranks by e and by surprise; the weight ½ stands between "all of the excess" (0) and "the greatest
  * lift" (1).
  */
-export function rateCauses(
-  given: RateLeaves,
-  cuboids: readonly Cuboid[] = cuboidsOf(given),
-): RateCauses {
+export function rateCauses(given: RateLeaves, cuboids: readonly Cuboid[]): RateCauses {
   const { allBefore, partBefore, allAfter, partAfter } = given;
   const columns: Sums<Float64Array> = [
     ...([allBefore, partBefore, allAfter, partAfter] as const),
