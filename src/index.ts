@@ -81,7 +81,7 @@ export { show } from "./kernel/show.js";
 export { severity } from "./incident/severity.js";
 export { postmortem, type Postmortem } from "./incident/postmortem.js";
 export type { PostmortemFields } from "./incident/record.js";
-export { tiers, type TierGraph, type TierOptions } from "./incident/tiers.js";
+export { tiers, type TierOptions, type TierReview } from "./incident/tiers.js";
 export { explain, type ExplainOptions, type Explanation } from "./change/cells/explain.js";
 export {
   changePoints,
