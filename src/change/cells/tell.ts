@@ -491,7 +491,10 @@ function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
       .filter((move) => move.isBack === isBack)
       .map(({ program, dimension, values, kept }) => {
         const whose = program === null ? dimension : valueText(program);
-        return `${whose} ${valueText(values)} (all its ${unit}: ${signedPercent(kept - 1)})`;
+        const texts = values.map(valueText);
+        // Of many the first and the last.
+        const way = texts.length > 3 ? [texts[0], "…", texts.at(-1)] : texts;
+        return `${whose} ${way.join(" → ")} (all its ${unit}: ${signedPercent(kept - 1)})`;
       });
     if (texts.length === 0) return [];
     return `Users also ${isBack ? "went back" : "upgraded"}: ${texts.slice(0, MOST_LISTED).join("; ")}.`;
