@@ -7,10 +7,10 @@ import { and, print, raw, sql } from "../../query/sql.js";
 import type { Where } from "../../query/where.js";
 import type { TimeRange } from "../../time/time-range.js";
 
-/** How services write a flag as text, in lower case. */
-const SET = ["t", "true", "1", "yes", "y"];
-const CLEAR = ["f", "false", "0", "no", "n", ""];
-const MOST_SPELLINGS = 20;
+/** How a flag is written as text, in lower case. */
+const SET = ["t", "true", "1"];
+const CLEAR = ["f", "false", "0", ""];
+const MOST_VALUES = 20;
 
 /**
  * The condition that a flag is set, in the column's own type and the range's own spellings; null where
@@ -33,7 +33,7 @@ export async function isSet(
     print(sql`SELECT toString(${raw(quoteIdentifier(column))}) AS value, count() AS rows
 FROM ${raw(table.from)}
 WHERE ${and(tableBounds(table, range))}
-GROUP BY value ORDER BY rows DESC LIMIT ${raw(String(MOST_SPELLINGS))}`);
+GROUP BY value ORDER BY rows DESC LIMIT ${raw(String(MOST_VALUES))}`);
   const action = `read the values of ${column}`;
   const found = await database.rows<{ value: string | null; rows: number }>(
     question,
@@ -47,7 +47,7 @@ GROUP BY value ORDER BY rows DESC LIMIT ${raw(String(MOST_SPELLINGS))}`);
       ({ value, rows }) => `${shownValue(value)} (${counted(Number(rows), "row")})`,
     );
     throw new ProbelabError(
-      `Can't tell which measurements have ${column}: it holds ${named.slice(0, 5).join(", ")}. Say which value it is, such as { ${column}: ${shownValue(odd[0]!.value)} }.`,
+      `Can't tell which measurements have ${column}: it holds ${named.slice(0, 5).join(", ")}. Say which value it is: where: { ${column}: ${shownValue(odd[0]!.value)} }.`,
     );
   }
   const set = found.flatMap(({ value }) => (SET.includes(spelled(value)) ? [value!] : []));
