@@ -8,8 +8,8 @@ import type { Where } from "../../query/where.js";
 import type { TimeRange } from "../../time/time-range.js";
 
 /** How services write a flag as text, in lower case. */
-const SET = ["t", "true", "1", "yes", "y"];
-const CLEAR = ["f", "false", "0", "no", "n", ""];
+const SET = ["t", "true", "1"];
+const CLEAR = ["f", "false", "0", ""];
 const MOST_SPELLINGS = 20;
 
 /**
