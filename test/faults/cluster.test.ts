@@ -115,7 +115,7 @@ describe("a reader of a cluster", () => {
     });
     const { origin } = await lab.measurements.counts({ range, every: "all" });
     expect(origin.notes.join(" ")).toContain(
-      "Each server of the cluster of3 merges its own rows of merging (sharded by rand()): a row that two of them hold counts twice.",
+      "Each server of the cluster of3 merges its own rows of merging: a row that two of them hold counts twice.",
     );
   });
 
