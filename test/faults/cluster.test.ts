@@ -213,6 +213,6 @@ it("says where a shard has other columns", async () => {
   });
   await using lab = await connect({ measurements: cluster.shards[0]!.as("ro2") });
   await expect(lab.measurements.counts({ range, every: "all", by: "probe_asn" })).rejects.toThrow(
-    /^Can't count measurements: Identifier 'probe_asn' cannot be resolved \(UNKNOWN_IDENTIFIER, code 47\)\. Remedy: have the tables of all shards given the columns and types/,
+    /^Can't count measurements: .*probe_asn.*\(UNKNOWN_IDENTIFIER, code 47\)/,
   );
 });
