@@ -12,7 +12,7 @@ import { performance } from "node:perf_hooks";
 import { compareCells } from "../../src/change/cells/compare.js";
 import { explainCells, type Cause } from "../../src/change/cells/explain.js";
 import { leavesBy } from "../../src/change/cells/cuboids.js";
-import { seeded } from "./change-points.js";
+import { seeded } from "../../test/support/change/draws.js";
 import {
   cellsOf,
   failures,
@@ -24,7 +24,7 @@ import {
   type ServiceOptions,
   type Value,
   type Where,
-} from "./users.js";
+} from "../../test/support/change/users.js";
 
 /**
  * A cause: its rows, the measurements and the runs that it

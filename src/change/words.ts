@@ -2,11 +2,8 @@ import { amount, number, percent } from "../base/numbers.js";
 import { cleanText, lowered } from "../base/text.js";
 import { isVersionColumn } from "../result/origin.js";
 
-/** A value that a cause shares; a list where rows moved from one to another. */
-export type CauseValue = string | null | readonly (string | null)[];
-
 /** The values that a cause's rows share, by dimension. */
-export type CauseWhere = Readonly<Record<string, CauseValue>>;
+export type CauseWhere = Readonly<Record<string, string | null>>;
 
 /** "fell by 12,345 (23 %), from 53,000 to 41,000". */
 export function changeText(before: number | null, after: number | null, unit: string): string {
@@ -37,13 +34,9 @@ export function elementText(where: CauseWhere): string {
   return place.length === 0 ? release : `${release} in ${list(place)}`;
 }
 
-/** "3.9.0 → … → 3.10.0" of a list: the first and the last of many. */
-export function valueText(value: CauseValue): string {
-  if (!Array.isArray(value)) {
-    return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value as string, 60);
-  }
-  const texts = (value as readonly (string | null)[]).map(valueText);
-  return texts.length > 3 ? `${texts[0]} → … → ${texts.at(-1)}` : texts.join(" → ");
+/** A value in a sentence. */
+export function valueText(value: string | null): string {
+  return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value, 60);
 }
 
 /** A measure's name as a sentence has it: "Median run duration" of "Run duration, median". */

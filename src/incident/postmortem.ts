@@ -23,7 +23,7 @@ import {
   type Entry,
   type EntryFigure,
   type Evidence,
-  type Part,
+  type EntryContent,
   type PostmortemFields,
   type TimelineEntry,
   type When,
@@ -303,7 +303,7 @@ export class Postmortem {
     return { "text/markdown": text, "text/plain": text };
   }
 
-  #add({ figures = [], ...part }: Part): this {
+  #add({ figures = [], ...part }: EntryContent): this {
     const entry = entryOf(
       { ...part, ...(figures.length > 0 && { figures }) },
       this.#journal?.author,

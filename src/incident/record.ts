@@ -230,7 +230,7 @@ export interface EntryFigure extends FigureRecord {
 }
 
 /** The content of one entry. */
-export interface Part {
+export interface EntryContent {
   readonly facts?: Partial<Facts>;
   readonly findings?: readonly ReportedFinding[];
   /** The texts of findings of earlier entries that hold no more. */
@@ -241,7 +241,7 @@ export interface Part {
 }
 
 /** One entry; a postmortem is the sum of its entries. */
-export interface Entry extends Part {
+export interface Entry extends EntryContent {
   readonly format: "probelab entry 1";
   readonly writtenAt: string;
   /** Nobody in a postmortem that one value holds. */
@@ -249,7 +249,7 @@ export interface Entry extends Part {
 }
 
 /** An entry written now, without what could disturb a reader of its texts. */
-export function entryOf(part: Part, author?: string): Entry {
+export function entryOf(part: EntryContent, author?: string): Entry {
   const writtenAt = new Date().toISOString();
   return {
     format: "probelab entry 1",

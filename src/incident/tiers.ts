@@ -37,19 +37,19 @@ export interface TierOptions {
   readonly stages?: readonly string[];
 }
 
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+const isName = (value: unknown): value is string => typeof value === "string" && value !== "";
+const areNames = (value: unknown): value is string[] => Array.isArray(value) && value.every(isName);
 const hasTwice = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
 const isWhole = (value: unknown, most: number): boolean =>
   Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most;
 
-const NAMES: Rule = { fits: isTexts, pass: "a list of components' names" };
+const NAMES: Rule = { fits: areNames, pass: "a list of components' names" };
 const TRUTH: Rule = { fits: (value) => typeof value === "boolean", pass: "true or false" };
 
 const OPTIONS: Rules<TierOptions> = {
   components: { fits: isPlain, pass: "an object, { api: { tier: 2 } }" },
   stages: {
-    fits: (value) => isTexts(value) && !hasTwice(value),
+    fits: (value) => areNames(value) && !hasTwice(value),
     pass: "different names from the lowest to the highest, such as staging and production",
   },
 };
@@ -62,14 +62,14 @@ const COMPONENT = {
     fits: (value) => isWhole(value, 1_000),
     pass: "1 to 4 by the highest severity that it can cause, 5 and up for pre-production",
   },
-  stage: { fits: isText, pass: "one of the stages" },
+  stage: { fits: isName, pass: "one of the stages" },
   hard: NAMES,
   soft: NAMES,
   receives: NAMES,
   protects: NAMES,
   members: NAMES,
   pair: {
-    fits: (value) => isTexts(value) && value.length === 2,
+    fits: (value) => areNames(value) && value.length === 2,
     pass: "the names of the active and the standby component",
   },
   reliable: TRUTH,

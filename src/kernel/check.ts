@@ -313,7 +313,7 @@ export class CellCompiler {
       const path = declarationOf(specifier, folder) ?? sourceOf(specifier, folder);
       if (path === undefined || seen.has(path)) continue;
       seen.add(path);
-      const text = readText(path);
+      const text = readSource(path);
       const document = this.#server.mirrored(path);
       this.#server.setText(document, text);
       if (!path.endsWith(".d.ts")) files.set(path, { text, document });
@@ -398,7 +398,7 @@ function attempt<T>(cell: { readonly name: string }, work: () => T): T {
   }
 }
 
-function readText(path: string): string {
+function readSource(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

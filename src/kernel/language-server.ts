@@ -89,7 +89,7 @@ interface Server {
 }
 
 /** Time for an answer: no cell of sense takes a second. */
-const patienceMilliseconds = 60_000;
+const answerMilliseconds = 60_000;
 
 /**
  * TypeScript's own language server, in a process beside this one, over texts that exist only as documents in it.
@@ -313,7 +313,7 @@ export class LanguageServer {
     const server = this.start();
     const late = setTimeout(() => {
       this.stop(new ServerEnded("TypeScript's language server took too long", true));
-    }, patienceMilliseconds);
+    }, answerMilliseconds);
     // The process lives while it waits for an answer, and not for the server itself.
     if (server.waiting++ === 0) setHold(server.process.stdout, true);
     try {

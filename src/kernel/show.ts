@@ -24,7 +24,7 @@ export async function mimeBundles(
   frontend: Frontend = {},
 ): Promise<readonly MimeBundle[]> {
   return (await bundlesOf(await value, frontend)).map(({ data, metadata }) => {
-    const shown = Object.entries(data).map(([type, form]) => [type, withoutSecrets(type, form)]);
+    const shown = Object.entries(data).map(([type, form]) => [type, redacted(type, form)]);
     return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
   });
 }
@@ -34,7 +34,7 @@ export async function mimeBundle(value: unknown): Promise<MimeBundle> {
   return (await mimeBundles(value)).at(-1)!;
 }
 
-function withoutSecrets(type: string, value: unknown): unknown {
+function redacted(type: string, value: unknown): unknown {
   if (typeof value === "string") {
     return /^image\/(?!svg)|pdf$/.test(type) ? value : hideSecrets(value);
   }

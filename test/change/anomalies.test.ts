@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { seeded } from "../../bench/change/change-points.js";
+import { seeded } from "../support/change/draws.js";
 import { anomalies, between } from "../../src/index.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
-import { HOUR, START, hourlyResult, serviceCounts } from "./flow-results.js";
+import { HOUR, START, hourlyResult, serviceCounts } from "../support/change/flow-results.js";
 
 const WEEKS_8 = 1344;
 const scaled = (values: readonly number[], from: number, to: number, by: number) =>

@@ -1,6 +1,7 @@
 import { table } from "arquero";
 import { expect, test } from "vitest";
-import { asResult, seeded, seededCounts } from "../../bench/change/change-points.js";
+import { seeded } from "../support/change/draws.js";
+import { asResult, seededCounts } from "../support/change/counts.js";
 import { between, changePoints, type Origin, Result } from "../../src/index.js";
 import type { MeasureColumn } from "../../src/result/origin.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { seeded } from "../../bench/change/change-points.js";
+import { seeded } from "../support/change/draws.js";
 import { segments } from "../../src/change/series/segments.js";
 
 /** Noise of a seed: `correlation` from one value to the next, variance 1. */

@@ -15,7 +15,7 @@ import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { compiledSpec } from "../../src/chart/render/svg.js";
 import { isRich, mimeBundles } from "../../src/kernel/show.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
-import { cellsOf } from "../change/cells-given.js";
+import { cellsOf } from "../support/change/cells.js";
 import * as findings from "./support/findings.js";
 import { pictureOf } from "./support/pictures.js";
 

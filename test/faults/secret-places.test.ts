@@ -282,7 +282,7 @@ function commands(): typeof printed {
   };
   const command = (cwd: string, given: string[], more: NodeJS.ProcessEnv = env): Promise<string> =>
     new Promise((resolve) =>
-      execFile(process.execPath, [main, ...given], { cwd, env: more }, (error, stdout, stderr) =>
+      execFile(process.execPath, [main, ...given], { cwd, env: more }, (_, stdout, stderr) =>
         resolve(`${stdout}${stderr}`),
       ),
     );

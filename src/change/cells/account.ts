@@ -1,5 +1,5 @@
 import type { TimeRange } from "../../time/time-range.js";
-import type { CauseValue, CauseWhere } from "../words.js";
+import type { CauseWhere } from "../words.js";
 import type { Move } from "./releases.js";
 
 /** Rows, and what they contribute to the change of the whole. */
@@ -126,11 +126,8 @@ export interface Account {
 
 /** A part of a change: what is behind it, and how much. */
 export interface Cause {
-  /**
-   * The values that its rows share, by dimension; empty for what all rows did alike. A list where
-   * rows moved from its first values to its last, as users do from one version to the next.
-   */
-  readonly where: Readonly<Record<string, CauseValue>>;
+  /** The values that its rows share, by dimension; empty for what all rows did alike. */
+  readonly where: CauseWhere;
   /** In words: "probe_cc = IT and software_version = 3.10.0". */
   readonly text: string;
   /** The measure over its rows; of a release what was to be expected of them, had its users stayed as they were. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { greatest, median } from "../../base/statistics.js";
-import { cuboidsOf, marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
+import { marked, sumOver, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Score } from "./search.js";
 import {
   CLUMP,
@@ -44,10 +44,7 @@ export interface CountCauses {
  * statistic", Communications in Statistics 26 (6), 1997. Changes within 5 % of the ordinary count for
  * nothing.
  */
-export function countCauses(
-  given: CountLeaves,
-  cuboids: readonly Cuboid[] = cuboidsOf(given),
-): CountCauses {
+export function countCauses(given: CountLeaves, cuboids: readonly Cuboid[]): CountCauses {
   const asked = given;
   let centre = 1;
   let causes: readonly Found[] = [];
@@ -92,14 +89,18 @@ function recentred({ before, after, ratio }: CountLeaves, out: Uint8Array, centr
   return had > 0 ? has / had : centre;
 }
 
-interface Moved {
+interface WeighedChange {
   readonly change: Float64Array;
   /** 1 / variance of each leaf's change. */
   readonly weight: Float64Array;
 }
 
 /** @param shift what was ordinary before, of which `change` is beyond. */
-function countScore(cuboids: readonly Cuboid[], { change, weight }: Moved, shift: number): Score {
+function countScore(
+  cuboids: readonly Cuboid[],
+  { change, weight }: WeighedChange,
+  shift: number,
+): Score {
   // Of leaves within 3 standard deviations: what is ordinary so far.
   const column = () => new Float64Array(change.length);
   const [moved, nearWeight, nearMoved] = [column(), column(), column()];

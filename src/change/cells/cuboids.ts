@@ -143,7 +143,7 @@ export function sumOver(values: Float64Array, leaves?: readonly number[]): numbe
   return sum;
 }
 
-/** Takes leaves out of the sums of columns over all cuboids. */
+/** Removes leaves from every cuboid's sums. */
 export function takeOut(
   cuboids: readonly Cuboid[],
   sums: readonly Float64Array[][],

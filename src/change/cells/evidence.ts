@@ -35,11 +35,9 @@ export function runsByVersion(cells: ChangeCells, part: Part | undefined): Evide
   const { [name]: release, ...place } = part.where;
   if (typeof release !== "string") return undefined;
   // The other releases of its program, in its country if it names one.
-  const isOne = Object.entries(place).every(([, value]) => !Array.isArray(value));
-  if (!isOne) return undefined;
   const wanted = Object.entries(place).map(([column, value]) => {
     const at = names.indexOf(column);
-    return { codes: leaves.codes[at], code: values[at]?.indexOf(value as string | null) ?? -1 };
+    return { codes: leaves.codes[at], code: values[at]?.indexOf(value) ?? -1 };
   });
   const inPlace = [...cells.after.keys()].filter((leaf) =>
     wanted.every(({ codes, code }) => codes?.[leaf] === code),
@@ -113,7 +111,7 @@ export async function flowOf(
 ): Promise<Evidence | undefined> {
   const own = Object.entries(part.where);
   // Of a release fewer or more were expected, as users come and go.
-  if (own.some(([name, value]) => Array.isArray(value) || isVersionColumn(name))) return undefined;
+  if (own.some(([name]) => isVersionColumn(name))) return undefined;
   const range = between(before.start, after.end, { timeZone: after.timeZone });
   const [whole, lasts] = [+range.end - +range.start, +after.end - +after.start];
   const every = lasts <= 3 * DAY && whole <= 60 * DAY ? "hour" : "day";

@@ -41,7 +41,6 @@ import { isOneUser, placesIn, usersOf, type Users } from "./users.js";
 
 /** Causes that are named where none is certain. */
 const MOST_GUESSED = 3;
-const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
  * A count's change: the rows whose runs hold more or fewer measurements than was to be expected, what
@@ -60,7 +59,7 @@ export function flowAccount(cells: ChangeCells): Account {
   const part = (cause: FlowCause): Part => {
     const { where, leaves, rest = false } = cause;
     const [had, has] = [sumOver(expected, leaves), sumOver(after, leaves)];
-    const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
+    const half = CONFIDENCES[0.95] * Math.sqrt(sumOver(variance, leaves));
     const isAsIf = Math.abs(sumOver(cells.after, leaves) - has) > 0.5;
     const own = { where, leaves, rest, isAsIf, before: had, after: has, change: has - had, half };
     const isRelease = version >= 0 && cells.names[version]! in where;
@@ -111,7 +110,7 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
   const { before: had, after: has } = { ...cells, ...cells.runs };
   const clump = cells.runs || cells.source === "runs" ? CLUMP.runs : CLUMP.rows;
   const isSure = (sumOver(had) + sumOver(has)) / clump > CERTAIN ** 2 / 2;
-  const half = NORMAL_95 * Math.sqrt(clump * Math.abs(change));
+  const half = CONFIDENCES[0.95] * Math.sqrt(clump * Math.abs(change));
   const part = { kind: "all", where: {}, leaves: all, before, after, change, half } as const;
   return {
     before,

@@ -19,7 +19,7 @@ import type { Finding } from "../finding.js";
 import { withRunEvidence, type Compared } from "./run-evidence.js";
 import { withMissing, type Move } from "./releases.js";
 import { causeSentence, isKnown, isLarge, movedOf, RUNS_NOTE, tellExplanation } from "./tell.js";
-import { elementText, type CauseValue } from "../words.js";
+import { elementText } from "../words.js";
 
 export type { Cause } from "./account.js";
 
@@ -196,7 +196,7 @@ function causeResult(
   const { unit, origin, names, kind } = cells;
   const rows = causes.map((cause) => ({
     cause: cause.text,
-    ...Object.fromEntries(names.map((name) => [columnOf(name), shown(cause.where[name])])),
+    ...Object.fromEntries(names.map((name) => [columnOf(name), cause.where[name] ?? null])),
     before: cause.before,
     after: cause.after,
     change: cause.change,
@@ -228,9 +228,4 @@ const COLUMNS = ["cause", "before", "after", "change", "low", "high", "part", "r
 /** A dimension's column in the table: `before_` of one that is called as another column of it. */
 function columnOf(name: string): string {
   return COLUMNS.includes(name) ? `${name}_` : name;
-}
-
-function shown(value: CauseValue | undefined): string | null {
-  if (value === undefined || value === null) return null;
-  return typeof value === "string" ? value : value.map((text) => text ?? "(none)").join(" → ");
 }

@@ -1,12 +1,4 @@
-import {
-  cuboidsOf,
-  groupedBy,
-  marked,
-  sumOver,
-  sumsIn,
-  type Cuboid,
-  type Leaves,
-} from "./cuboids.js";
+import { groupedBy, marked, sumOver, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
 import { greedy, type Found, type Limits, type Score } from "./search.js";
 import {
   ALIKE,
@@ -45,13 +37,13 @@ export interface RateCauses {
   readonly maybe: Found | undefined;
   /** How many times the variance of rows drawn alone a rate has. */
   readonly noise: number;
-  /** The least by which the rate of a value with such a part of the rows would have had to move to be found. */
+  /** Smallest detectable move for a value with this share of rows. */
   readonly least: (part: number) => number;
 }
 
 /**
- * The elements that made a rate change: the one whose own move makes what came likeliest, as in a scan
- * statistic (M. Kulldorff, Communications in Statistics 26 (6), 1997), and again without its rows.
+ * The elements that made a rate change, by greedy search: the element with the greatest likelihood ratio
+ * (a scan statistic; M. Kulldorff, Communications in Statistics 26 (6), 1997), then again without its rows.
  * Each must be beyond chance, with a price for the choice. Users are independent, not their rows: a
  * binomial (or given) variance counts as many times as their own moves scatter.
  *
@@ -61,10 +53,7 @@ export interface RateCauses {
  * ranks by e and by surprise; the weight ½ stands between "all of the excess" (0) and "the greatest
  * lift" (1).
  */
-export function rateCauses(
-  given: RateLeaves,
-  cuboids: readonly Cuboid[] = cuboidsOf(given),
-): RateCauses {
+export function rateCauses(given: RateLeaves, cuboids: readonly Cuboid[]): RateCauses {
   const { allBefore, partBefore, allAfter, partAfter } = given;
   const columns: Sums<Float64Array> = [
     ...([allBefore, partBefore, allAfter, partAfter] as const),
@@ -99,7 +88,7 @@ export function rateCauses(
   }
   const least = (part: number) => {
     const bar = Math.sqrt(2 * priceOf(cuboids.length, cuboids[0]?.groups ?? 1));
-    const variance = spreadOf(given.variation, s0 / n0) * noise * (1 / n0 + 1 / n1);
+    const variance = rowVariance(given.variation, s0 / n0) * noise * (1 / n0 + 1 / n1);
     return Math.max(bar * Math.sqrt(variance / part), ((given.usual ?? PART_TOLERANCE) * s0) / n0);
   };
   const [maybe] = causes.length > 0 ? [] : search(noise, { most: 1, least: ONCE_IN_TEN });
@@ -220,7 +209,7 @@ function noiseBeside(
     squares += weight ** 2;
     together += weight * moved;
     scatter += moved ** 2;
-    alone += (weight * spreadOf(variation, (s0 + s1) / many) * many) / Math.max(1, many - 1);
+    alone += (weight * rowVariance(variation, (s0 + s1) / many) * many) / Math.max(1, many - 1);
   }
   if (!(squares > 1e-6 && alone > 0)) return usualNoise;
   const many = weights ** 2 / squares;
@@ -238,7 +227,7 @@ function standardErrors(sums: Sums<number>, noise: number, variation?: number): 
   const s0 = part0 + (PRIOR * usual) / n1;
   const moved = s1 / n1 - s0 / n0;
   if (variation !== undefined || s0 > n0 || s1 > n1) {
-    const variance = spreadOf(variation, (s0 + s1) / (n0 + n1)) * (1 / n0 + 1 / n1) * noise;
+    const variance = rowVariance(variation, (s0 + s1) / (n0 + n1)) * (1 / n0 + 1 / n1) * noise;
     return moved / Math.sqrt(variance) || 0;
   }
   const deviance = 2 * (likelihood(s0, n0) + likelihood(s1, n1) - likelihood(s0 + s1, n0 + n1));
@@ -258,7 +247,7 @@ function likelihood(part: number, n: number): number {
 }
 
 /** The variance of a row drawn alone: of a share, of a ratio beyond 1, or of a mean. */
-function spreadOf(variation: number | undefined, rate: number): number {
+function rowVariance(variation: number | undefined, rate: number): number {
   if (variation !== undefined) return variation * rate * rate;
   return rate < 1 ? Math.max(1e-6, rate * (1 - rate)) : rate;
 }

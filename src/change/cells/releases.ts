@@ -32,18 +32,18 @@ function arranged({ leaves, names }: ChangeCells) {
   return { codes: leaves.codes[version]!, strata, first, programs, releases };
 }
 
-interface Sums {
+interface Totals {
   was: number;
   is: number;
 }
 
 /** Rows of each program and each of its releases. @param out leaves that don't count. */
-function byRelease(
+function totalsByRelease(
   { before, after }: Pick<ChangeCells, "before" | "after">,
   { codes, programs, releases }: ReturnType<typeof arranged>,
   out?: Uint8Array,
 ) {
-  const all = new Map<number, Sums & { readonly releases: Map<number, Sums> }>();
+  const all = new Map<number, Totals & { readonly releases: Map<number, Totals> }>();
   const { parts, groups, example } = releases;
   const [had, has] = [before, after].map((n) => sumsIn(parts, n, groups, out));
   example.forEach((leaf, at) => {
@@ -78,7 +78,7 @@ function extend(cells: ChangeCells): ChangeCells {
   const { sizes } = cells.leaves;
   const place = (stratum: number, code: number) => stratum * sizes[version]! + code;
   const known = new Set(strata.map((stratum, leaf) => place(stratum, codes[leaf]!)));
-  const totals = byRelease(cells, places);
+  const totals = totalsByRelease(cells, places);
   const added: { readonly like: number; readonly code: number }[] = [];
   first.forEach((like, stratum) => {
     const { was: all, is: now, releases } = totals.get(programs[like]!)!;
@@ -111,8 +111,8 @@ function extend(cells: ChangeCells): ChangeCells {
 }
 
 /**
- * Turns a column of what leaves were into what it would have been, had users already gone from release
- * to release as they did since, by program: a release that lost a part of its users loses it
+ * Moves earlier counts to the later release mix, by program, as if users had already gone from release
+ * to release as they did since: a release that lost a part of its users loses it
  * everywhere, and those go, with what they held, to the releases that won. The sum over the releases
  * of a program stays in each country, network and test.
  *
@@ -135,8 +135,8 @@ export function upgrade(
   has!.forEach((now, at) => {
     if (now > FLOOD * (had![at]! * cells.ratio + LEAST_RUNS)) doubted[at] = 1;
   });
-  const all = byRelease(counted, places);
-  const totals = byRelease(
+  const all = totalsByRelease(counted, places);
+  const totals = totalsByRelease(
     counted,
     places,
     Uint8Array.from(strata, (stratum) => doubted[stratum]!),
@@ -216,8 +216,8 @@ export interface GuiltyRelease {
   readonly open?: Open | undefined;
 }
 
-/** Rows before (as of a range as long as after) and after, and by how much one adds to the variance of their change. */
-interface Kept extends Sums {
+/** Rows before (scaled to the later range) and after, and the variance per row. */
+interface Kept extends Totals {
   readonly noise: number;
 }
 
@@ -256,10 +256,9 @@ function releasesOf(
 /**
  * Which release a program's change comes from; undefined where the whole program changed.
  *
- * Users stay with a release or leave it. So the newest lost (or won) rows if one of the others kept all
- * of its rows. Else more is lost where
- * more users went to the newest, or everywhere alike, as of the whole program. A release that loses rows
- * from its first day on wins some as users come to it.
+ * Users stay with a release or leave it. If another release kept its rows, the newest one lost (or won)
+ * them. Otherwise the loss follows how many users upgraded, or is even, which means the whole program. A
+ * release that loses rows from its first day on wins some as users come to it.
  *
  * @param variance of each leaf's change.
  */
@@ -278,7 +277,7 @@ export function guilty(
   const others = releases.filter((one) => one !== newest && one.was > 0);
   if (newest === undefined || others.length === 0 || !(all.was > 0)) return undefined;
   // Users stay or leave: those releases that were left say nothing, those that kept their rows do.
-  const [level, left] = [all.is / all.was, (one: Sums) => one.is / one.was];
+  const [level, left] = [all.is / all.was, (one: Totals) => one.is / one.was];
   const kept = others.filter((one) => left(one) > Math.sqrt(level));
   const steady =
     kept.length > 0 &&
@@ -343,7 +342,7 @@ function goneOf(releases: readonly ReleaseRows[], all: Kept): readonly ReleaseRo
 }
 
 /** Logarithm of how much likelier rows kept all than what the program did. */
-function stayed({ was, is, noise }: Kept, program: Sums): number {
+function stayed({ was, is, noise }: Kept, program: Totals): number {
   const likelihood = (left: number) => {
     const variance = (noise * (left + left ** 2)) / was + (PART_TOLERANCE / 2) ** 2;
     return -((is / was - left) ** 2) / (2 * variance) - Math.log(variance) / 2;
@@ -368,7 +367,7 @@ export interface Move {
 export function moves(cells: ChangeCells): Move[] {
   const { version, program } = releaseDimensions(cells);
   if (version < 0) return [];
-  return [...byRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
+  return [...totalsByRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
     const least = (PART_TOLERANCE * (was * cells.ratio + is)) / 2;
     const moved = [...releases]
       .map(([code, own]) => {

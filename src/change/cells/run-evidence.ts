@@ -51,7 +51,7 @@ export async function withRunEvidence(
   return known;
 }
 
-/** Of a part's rows; undefined where rows moved from one of its values to another, or one is missing. */
+/** Of a part's rows; undefined where one of its values is missing. */
 function questionOf(
   { where = {}, signal }: Compared,
   range: TimeRange,

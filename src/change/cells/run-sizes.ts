@@ -19,8 +19,6 @@ import {
 } from "./thresholds.js";
 import type { CauseWhere } from "../words.js";
 
-const NORMAL_95 = CONFIDENCES[0.95];
-
 type Runs = NonNullable<ChangeCells["runs"]>;
 
 /**
@@ -107,7 +105,7 @@ export function runSizes(
     }
     const [before, now] = [sumOver(after, leaves), sumOver(cells.after, leaves)];
     const change = now - before;
-    const half = NORMAL_95 * error;
+    const half = CONFIDENCES[0.95] * error;
     // The scatter of few runs is hardly known.
     const fewest = Math.min(sumOver(runsBefore, leaves), sumOver(runs.after, leaves));
     const isSure = (change / error) ** 2 / 2 >= price * (1 + (2 * LEAST_RUNS) / fewest);

@@ -62,15 +62,15 @@ export const CLUMP = { rows: 30, runs: 3 };
 
 // Shares and means.
 
-/** So many times the variance of rows drawn alone is usual of a rate: rows of a user are alike only in part. */
+/** Usual overdispersion of a rate (× binomial): one user's rows are partly alike. */
 export const RATE_CLUMP = { measurements: 4, runs: 2 };
-/** How many rows, or groups, what is usual counts as before any are seen. */
+/** Weight of the prior, in rows or groups. */
 export const PRIOR = 4;
 /** All rows changed alike if the causes leave this many times the squared error. */
 export const ALIKE = 4;
 
-/** Parts of the price from which a cause is named, and from which it may be one: of 100 quiet weeks two name one, and five may. */
+/** Fractions of the price above which a cause is "named" and "may be"; 100 quiet weeks give 2 and 5. */
 export const NAMED = 0.7;
 export const MAYBE = 0.3;
-/** A change from fewer places, as if each had an equal part, may be one user's. */
+/** Effective number of places below which a change may be one user's. */
 export const WIDE = 2;

@@ -34,7 +34,7 @@ export function userDimensions({ names }: Pick<ChangeCells, "names">): number[] 
   return own.length > 0 ? own : all;
 }
 
-/** How many places these leaves' change comes from, as if all had an equal part of it. */
+/** Effective number of places behind the change (inverse participation ratio). */
 export function placesIn(cells: ChangeCells, leaves: readonly number[], moved: Float64Array) {
   const sums = [
     ...leavesBy(groupedBy(cells.leaves, userDimensions(cells)).parts, leaves).values(),

@@ -22,13 +22,13 @@ import {
 } from "./forecast.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
 
-/** What `anomalies` takes besides. */
+/** Options of `anomalies`. */
 export interface AnomaliesOptions {
   /** How many false alarms four weeks may have, in the whole answer; default 1. */
   readonly falseAlarms?: number;
-  /** From when on is judged: a Date, a time, or a span such as `"24 hours"` before the range's end. Default: all that isn't learned from. */
+  /** Judge buckets from this time on: a Date, a time, or a span such as `"24 hours"` before the range's end. Default: all that isn't learned from. */
   readonly since?: Date | string;
-  /** How long after its measurement a row may be stored, such as `"2 hours"` (`lab.anomalies` finds it out): buckets that ended later than that before the question aren't judged. Default: none. */
+  /** Longest delay before a row is stored, such as `"2 hours"` (`lab.anomalies` finds it out); buckets that may still fill aren't judged. Default: none. */
   readonly lag?: string;
   /** Name of the measure; default: the one that charts draw. */
   readonly measure?: string;
@@ -81,12 +81,12 @@ interface Alarm {
   readonly expected: number;
 }
 
-/** A series, what was read of it, and the first bucket that isn't learned from. */
-interface Judged {
+/** A series, what is known of its buckets, and the first that isn't learned from. */
+interface WatchedSeries {
   readonly series: FlowSeries;
   readonly watched: readonly Watched[];
   readonly first: number;
-  /** True if it came back after an alarm. */
+  /** What came since an alarm. */
   readonly after: (alarm: Pick<Alarm, "from" | "to">) => Recovery;
 }
 
@@ -131,7 +131,7 @@ export async function anomalies(
 }
 
 /** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
-export interface Found {
+export interface FoundAnomalies {
   readonly finding: AnomaliesFinding;
   /** Of each series the smallest drop that shows, as a share; above 1 or NaN: not even a stop. */
   readonly leasts: readonly number[];
@@ -145,7 +145,7 @@ export interface Found {
 export async function findAnomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
-): Promise<Found> {
+): Promise<FoundAnomalies> {
   checkOptions(options, { ...RULES }, ACTION);
   const flows = await readFlows(counts, options.measure, ACTION);
   const { series, buckets } = flows;
@@ -177,11 +177,11 @@ export async function findAnomalies(
     floor: isCount ? 1 : usual / 20,
   };
   const clock = clockOf(flows);
-  const judged = series.map((each): Judged => {
-    const began = beginning(each);
+  const judged = series.map((each): WatchedSeries => {
+    const began = firstRow(each);
     const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
     const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
-    const after: Judged["after"] = (alarm) => recoveryOf(flows, values, alarm);
+    const after: WatchedSeries["after"] = (alarm) => recoveryOf(flows, values, alarm);
     const local = watchFlow(clock.read(values), season, model);
     const watched = values.map((_, at) => local[clock.places[at]!]!);
     return { series: each, watched, first: began + span.learned, after };
@@ -203,7 +203,7 @@ export async function findAnomalies(
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */
-function beginning({ values }: FlowSeries): number {
+function firstRow({ values }: FlowSeries): number {
   const at = values.findIndex((value) => (value ?? 0) > 0);
   return at < 0 ? values.length : at;
 }
@@ -270,7 +270,7 @@ function spanOf(
   const at = start === undefined ? 0 : buckets.findIndex(({ end }) => end > start);
   const learned = season ? learning(season) : 0;
   // Hours before the first row aren't hours without measurements.
-  const first = series.reduce((least, one) => Math.min(least, beginning(one)), Infinity);
+  const first = series.reduce((least, one) => Math.min(least, firstRow(one)), Infinity);
   const from = Math.max(learned + first, at < 0 ? buckets.length : at);
   return { from, to, learned };
 }
@@ -286,7 +286,7 @@ function whyUnjudged(
     return `no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
   }
   if (series.length === 0) return "the answer has no row: nothing can be learned from it.";
-  const rows = to - series.reduce((least, one) => Math.min(least, beginning(one)), Infinity);
+  const rows = to - series.reduce((least, one) => Math.min(least, firstRow(one)), Infinity);
   if (rows <= 0) return "all values are 0.";
   if (from < to && rows > learned) return undefined;
   return rows <= learned
@@ -301,7 +301,7 @@ function beginOf(values: FlowSeries["values"], at: number): number {
 
 function alarmsOf(
   flows: Flows,
-  { series, watched, first, after }: Judged,
+  { series, watched, first, after }: WatchedSeries,
   gap: number,
   { from: start, to: end }: Span,
 ): Alarm[] {
@@ -346,7 +346,7 @@ function alarmsOf(
 function tellingOf(
   flows: Flows,
   alarms: readonly Alarm[],
-  judged: readonly Judged[],
+  judged: readonly WatchedSeries[],
   { from, to, learned }: Span,
   leasts: readonly number[],
   rate: number,
@@ -412,7 +412,7 @@ function alarmMoved(
 }
 
 /** True if an alarm of one or two buckets came little further below what was expected than it must. */
-function isNearLimit({ series, from, to }: Alarm, judged: readonly Judged[]): boolean {
+function isNearLimit({ series, from, to }: Alarm, judged: readonly WatchedSeries[]): boolean {
   const watched = judged.find((each) => each.series === series)!.watched.slice(from, to);
   const sum = (all: readonly (number | null)[]) =>
     all.reduce<number>((total, value) => total + (value ?? 0), 0);
@@ -499,7 +499,7 @@ export function endText(
 function findingOf(
   flows: Flows,
   alarms: readonly Alarm[],
-  judged: readonly Judged[],
+  judged: readonly WatchedSeries[],
   span: Span,
   telling: Telling,
   leasts: readonly number[],

@@ -30,11 +30,11 @@ export interface ChangePoints extends Finding {
 
 const ACTION = "find change points";
 /** With fewer buckets any change could be chance. */
-const FEWEST = 8;
+const FEWEST_BUCKETS = 8;
 const MOST = 5_000;
 /** What a search for steps leaves out. */
 const SLOW = "Slow rises and falls aren't looked for";
-const LACKING = `fewer than ${FEWEST} whole buckets, or nothing but zeros`;
+const LACKING = `fewer than ${FEWEST_BUCKETS} whole buckets, or nothing but zeros`;
 
 /** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
 const ERROR = 0.05;
@@ -88,7 +88,7 @@ export async function changePoints(
       value === null || cut.has(+buckets[at]!.start) ? NaN : value,
     );
     const known = values.filter((value) => !isNaN(value));
-    if (known.length < FEWEST || known.every((value) => value === 0)) return [];
+    if (known.length < FEWEST_BUCKETS || known.every((value) => value === 0)) return [];
     if (values.length - known.length > cut.size) gaps += 1;
     return [
       { series: each, level: withoutSeason(values, local, { every: time.every, counts: isCount }) },

@@ -20,7 +20,7 @@ export interface Season {
 
 /** What is known of a bucket before its value, and whether that is an alarm. */
 export interface Watched {
-  /** Expected by past weeks at the level of the last one, and with the latest buckets followed. */
+  /** Expected value: from past weeks at the current level; and adjusted for the latest buckets. */
   readonly usual: number;
   readonly next: number;
   /** Below it a single bucket is an alarm. */
@@ -30,11 +30,11 @@ export interface Watched {
   readonly alarmed: boolean;
 }
 
-const WEEKS = 8;
-const DAYS = 28;
+const PAST_WEEKS = 8;
+const PAST_DAYS = 28;
 /** Squares of standard errors within which an hour of the week is as those around it. */
-const CAUTION = 2;
-/** Weights of the latest errors before anything is learned: of the last bucket, four, a day, the bucket a day ago, a week. */
+const SHRINKAGE = 2;
+/** Initial weights of: the last error, the mean of 4, of a day, the error a day ago, the mean of a week. */
 const START = [0.4, 0.2, 0.2, 0, 0];
 const RIDGE = 20;
 const FORGET = 0.998;
@@ -50,14 +50,14 @@ const BURST = 0.1;
  * in a row can be alarmed at a lower threshold, at the same rate of false alarms.
  */
 const ALONE = 0.8;
-/** So many times what an earlier stretch without a value should have held is a stop. */
+/** Zeros are a stop once they should have held this many times the longest earlier gap. */
 const LONGER = 2;
 /** Weeks from whose scores the threshold is learned, and the quantile from which scores are peaks. */
 const MEMORY = 16;
 const HIGH = 0.93;
-/** So many peaks of this mean excess are taken as seen before: 0.5 spreads, as of a normal law there. */
-const PRIOR = { peaks: 15, mean: 0.5 };
-/** The share of peaks, the highest, that count as no higher than the one below them: outages. */
+/** Prior: this many peaks with this mean excess, 0.5 spreads, as of a normal law there. */
+const PRIOR_PEAKS = { peaks: 15, mean: 0.5 };
+/** The top 3 % of peaks are capped: they are outages. */
 const OUTAGES = 0.03;
 
 /** How many buckets must be seen before one is judged: four weeks, and 60 buckets. */
@@ -170,7 +170,7 @@ function stops(
       return false;
     }
     due += usual[at]! - (++length > week ? usual[at - week]! : 0);
-    const since = at - WEEKS * week;
+    const since = at - PAST_WEEKS * week;
     const held = values.slice(Math.max(0, since), at).filter((each) => each !== null && each > 0);
     const one = median(held as number[]);
     // The longest may have been an outage.
@@ -186,12 +186,14 @@ function stops(
 function usualValues(logs: readonly number[], { day, week }: Season): number[] {
   const reach = day >= 12 ? 2 : 0;
   const daily = logs.map((log, at) => {
-    const same = Array.from({ length: DAYS }, (_, k) => logs[at - day * (k + 1)]!).filter(isKnown);
+    const same = Array.from({ length: PAST_DAYS }, (_, k) => logs[at - day * (k + 1)]!).filter(
+      isKnown,
+    );
     return same.length > 0 ? middleHalf(same) : isKnown(log) ? log : 0;
   });
   return daily.map((value, at) => {
     const [near, own]: [number[], number[]] = [[], []];
-    for (let place = at - week; place >= Math.max(day, at - WEEKS * week); place -= week) {
+    for (let place = at - week; place >= Math.max(day, at - PAST_WEEKS * week); place -= week) {
       for (let by = -reach; by <= reach; by++) {
         const deviation = logs[place + by]! - daily[place + by]!;
         if (place + by < day || !isKnown(deviation)) continue;
@@ -207,7 +209,7 @@ function usualValues(logs: readonly number[], { day, week }: Season): number[] {
     const mean = own.reduce((sum, each) => sum + each, 0) / own.length;
     const scatter = own.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (own.length - 1);
     const off = middleHalf(own) - wide;
-    return value + wide + off * Math.max(0, 1 - (CAUTION * scatter) / own.length / off ** 2 || 0);
+    return value + wide + off * Math.max(0, 1 - (SHRINKAGE * scatter) / own.length / off ** 2 || 0);
   });
 }
 
@@ -285,7 +287,7 @@ function tail(scores: readonly (number | null)[], perBucket: number, gap: number
   peaks.sort((a, b) => a - b);
   const most = peaks[Math.max(0, peaks.length - 1 - Math.ceil(peaks.length * OUTAGES))] ?? 0;
   const sum = peaks.reduce((all, peak) => all + Math.min(peak, most), 0);
-  const mean = (sum + PRIOR.peaks * PRIOR.mean) / (peaks.length + PRIOR.peaks);
+  const mean = (sum + PRIOR_PEAKS.peaks * PRIOR_PEAKS.mean) / (peaks.length + PRIOR_PEAKS.peaks);
   return high + mean * Math.log(Math.max(1.01, peaks.length / known.length / perBucket));
 }
 
@@ -319,7 +321,7 @@ export interface Recovery {
   readonly usual: readonly [low: number, high: number];
 }
 
-export const UNSURE: Recovery = {
+export const UNKNOWN: Recovery = {
   state: "unsure",
   change: null,
   buckets: 0,
@@ -356,7 +358,7 @@ export function recovery(
     const part = (weeks: number) =>
       sum(end - weeks * week, length) / sum(drop.from - weeks * week, week);
     const first = Math.ceil((end - drop.from) / week);
-    const many = Math.min(WEEKS, Math.floor((drop.from - began) / week) - first);
+    const many = Math.min(PAST_WEEKS, Math.floor((drop.from - began) / week) - first);
     const parts = Array.from({ length: Math.max(0, many) }, (_, k) => part(first + k));
     const usual = median(parts);
     if (parts.length < FEWEST_WEEKS || !(usual > 0 && usual < Infinity)) return undefined;
@@ -370,7 +372,7 @@ export function recovery(
   const loss = lost?.change ?? 0;
   // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
   const surely = Math.min(0, loss + (lost?.chance ?? 0));
-  let latest = UNSURE;
+  let latest = UNKNOWN;
   for (const buckets of WINDOWS.filter((of) => of >= shortest && values.length - of >= drop.to)) {
     const { change = NaN, chance = NaN } = judge(values.length, buckets) ?? {};
     if (!(loss < 0) || !Number.isFinite(change)) break;

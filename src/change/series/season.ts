@@ -3,8 +3,8 @@ import { DAY, WEEK } from "../../time/span.js";
 import { stepOf, usualLength, type Bucket } from "../../time/step.js";
 
 /** Whole cycles that a season needs: with fewer, a change looks like one. */
-const DAYS = 4;
-const WEEKS = 2;
+const LEAST_DAYS = 4;
+const LEAST_WEEKS = 2;
 /** Weeks from which the hours of a week are kept apart; with fewer, only its days. */
 const HOURLY_WEEKS = 4;
 /** A time of day with less than this share of the mean says nothing about the level. */
@@ -33,8 +33,8 @@ export function withoutSeason(
   const slots = (cycle: number, slot: number) =>
     Int32Array.from(local, (ms) => Math.floor((((ms % cycle) + cycle) % cycle) / slot));
   let rest = values;
-  if (divides(DAY, DAYS)) rest = withoutCycle(rest, slots(DAY, size), DAY / size, counts);
-  if (divides(WEEK, WEEKS)) {
+  if (divides(DAY, LEAST_DAYS)) rest = withoutCycle(rest, slots(DAY, size), DAY / size, counts);
+  if (divides(WEEK, LEAST_WEEKS)) {
     const slot = divides(WEEK, HOURLY_WEEKS) ? size : Math.max(size, DAY);
     rest = withoutCycle(rest, slots(WEEK, slot), WEEK / size, counts);
   }

@@ -46,17 +46,19 @@ const RULES: Rules<AlertMessage> = {
   key: { fits: text(200), pass: "a line of up to 200 characters" },
 };
 
-const SUCH = "alert.send({ title, text, severity: 2, links })";
+const EXAMPLE_CALL = "alert.send({ title, text, severity: 2, links })";
 
 /** @throws ProbelabError for an alert that lacks something, links aside. */
 export function checkMessage(message: AlertMessage): void {
   if (typeof message !== "object" || message === null) {
-    throw new ProbelabError(`Can't send the alert ${shownValue(message)}: pass one, ${SUCH}.`);
+    throw new ProbelabError(
+      `Can't send the alert ${shownValue(message)}: pass one, ${EXAMPLE_CALL}.`,
+    );
   }
   checkOptions(message, RULES, "send an alert");
   for (const name of ["title", "text", "severity", "links"] as const) {
     if (message[name] === undefined) {
-      throw new ProbelabError(`Can't send an alert without ${name}: pass it, ${SUCH}.`);
+      throw new ProbelabError(`Can't send an alert without ${name}: pass it, ${EXAMPLE_CALL}.`);
     }
   }
 }
@@ -358,7 +360,7 @@ async function beginning({ body }: Response): Promise<string> {
   return text;
 }
 
-type Answer = Readonly<Record<"ok" | "success" | "status" | "error" | "errors", unknown>>;
+type ChannelAnswer = Readonly<Record<"ok" | "success" | "status" | "error" | "errors", unknown>>;
 
 /** What an answer of 200 says against having taken the notice: a login page, `{"ok": false}`. */
 function refusalIn(answer: string, type: string): string | undefined {
@@ -366,7 +368,7 @@ function refusalIn(answer: string, type: string): string | undefined {
     return "it answered with a web page, such as a login";
   }
   try {
-    const { ok, success, status, error, errors } = Object(JSON.parse(answer)) as Answer;
+    const { ok, success, status, error, errors } = Object(JSON.parse(answer)) as ChannelAnswer;
     const said = error || errors;
     if (ok !== false && success !== false && status !== "error" && !said) return undefined;
     return `it answered ${shownValue(said || JSON.parse(answer))}`;

@@ -9,7 +9,7 @@ import { durationText } from "../../time/span.js";
 import type { Schedule } from "./schedule.js";
 
 /** Time that a run has, once it is ended, to end by itself. */
-const GRACE_MS = 8_000;
+const ENDING_MS = 8_000;
 
 /** A run to start. */
 export interface RunPlan {
@@ -52,7 +52,7 @@ export async function runOnce(plan: RunPlan): Promise<Run> {
   return run;
 }
 
-type Answer = Pick<RunOutcome, "status" | "message" | "rowsRead">;
+type RunAnswer = Pick<RunOutcome, "status" | "message" | "rowsRead">;
 type Ended = "by itself" | "timeout" | "interrupted";
 
 /** Why a run was ended. */
@@ -66,7 +66,7 @@ async function runLimited(
   { path, schedule, folder, signal }: RunPlan,
   id: string,
   links: string,
-): Promise<{ answer: Answer; ended: Ended }> {
+): Promise<{ answer: RunAnswer; ended: Ended }> {
   const stop = new AbortController();
   let child: NotebookProcess | undefined;
   let ended: Ended = "by itself";
@@ -75,7 +75,7 @@ async function runLimited(
     if (ended !== "by itself") return;
     ended = why;
     stop.abort();
-    lastMoment = setTimeout(() => child?.kill(), GRACE_MS);
+    lastMoment = setTimeout(() => child?.kill(), ENDING_MS);
   };
   const interrupt = () => end("interrupted");
   signal.addEventListener("abort", interrupt, { once: true });
@@ -87,8 +87,8 @@ async function runLimited(
     signal: stop.signal,
     onProcess: (started) => void (child = started),
   })
-    .then(({ status, rowsRead, message }): Answer => ({ status, rowsRead, message }))
-    .catch((error: Error): Answer => ({ status: "error", rowsRead: 0, message: error.message }));
+    .then(({ status, rowsRead, message }): RunAnswer => ({ status, rowsRead, message }))
+    .catch((error: Error): RunAnswer => ({ status: "error", rowsRead: 0, message: error.message }));
   for (const timer of [timeout, lastMoment]) clearTimeout(timer);
   signal.removeEventListener("abort", interrupt);
   return { answer, ended };

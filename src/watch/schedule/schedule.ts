@@ -35,7 +35,7 @@ const RULES: Rules<Comment> = {
     pass: 'a time of up to a day, such as "10 minutes"',
   },
 };
-const SUCH = '// schedule: { "every": "30 minutes", "timeout": "10 minutes" }';
+const EXAMPLE_COMMENT = '// schedule: { "every": "30 minutes", "timeout": "10 minutes" }';
 
 /**
  * The schedule in a comment of a notebook's first code cell; undefined where it has none.
@@ -51,17 +51,19 @@ function scheduleOf({ cells }: Notebook): Schedule | undefined {
   try {
     comment = JSON.parse(text) as Partial<Comment>;
   } catch {
-    throw new ProbelabError(`Can't schedule by ${shownValue(text)}: it is no JSON. Write ${SUCH}.`);
+    throw new ProbelabError(
+      `Can't schedule by ${shownValue(text)}: it is no JSON. Write ${EXAMPLE_COMMENT}.`,
+    );
   }
   checkOptions(comment, RULES, "schedule a notebook");
   const { every, timeout = "10 minutes" } = comment;
   if (every === undefined) {
-    throw new ProbelabError(`Can't schedule a notebook without "every": write ${SUCH}.`);
+    throw new ProbelabError(`Can't schedule a notebook without "every": write ${EXAMPLE_COMMENT}.`);
   }
   const period = checkBucket(every);
   if (usualLength(period) < LENGTHS.minute) {
     throw new ProbelabError(
-      `Can't schedule every ${every}: the shortest period is a minute. Write ${SUCH}.`,
+      `Can't schedule every ${every}: the shortest period is a minute. Write ${EXAMPLE_COMMENT}.`,
     );
   }
   return { every: period, timeout: timeOf(timeout) };

@@ -30,7 +30,7 @@ export interface NotebookStatus {
 }
 
 const LATE_MS = 15 * 60_000;
-const GRACE_MS = 60_000;
+const RUNNING_MS = 60_000;
 
 /** The status of all scheduled notebooks of a folder, the worst first. */
 export async function readStatus(
@@ -64,7 +64,7 @@ export function alertKey(name: string): string {
 
 function judged(history: readonly Run[], schedule: Schedule, now: Date) {
   const runs = history.map((run): Run => {
-    const isRunning = +now - +run.started < schedule.timeout + GRACE_MS;
+    const isRunning = +now - +run.started < schedule.timeout + RUNNING_MS;
     if (run.state !== "running" || isRunning) return run;
     return { ...run, state: "interrupted", error: "The scheduler ended before the run did." };
   });

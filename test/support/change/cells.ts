@@ -1,21 +1,6 @@
-import type { ChangeCells } from "../../src/change/cells/cells.js";
-import { between } from "../../src/index.js";
-
-/** Random numbers of a seed (mulberry32). */
-export function seeded(seed: number) {
-  let state = seed >>> 0;
-  const uniform = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  const normal = (): number =>
-    Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
-  const count = (mean: number, dispersion = 1): number =>
-    Math.max(0, Math.round(mean + Math.sqrt(mean * dispersion) * normal()));
-  return { uniform, normal, count };
-}
+import type { ChangeCells } from "../../../src/change/cells/cells.js";
+import { between } from "../../../src/time/time-range.js";
+import { seeded } from "./draws.js";
 
 /** A row of a cube: its values, what it was and is; of a share also the part of each. */
 export interface Row {
@@ -24,6 +9,8 @@ export interface Row {
   readonly after: number;
   readonly partBefore?: number;
   readonly partAfter?: number;
+  /** Of a count the runs that its measurements are of, before and after. */
+  readonly runs?: readonly [before: number, after: number];
 }
 
 /** Cells as the engine's answers become. */
@@ -33,9 +20,10 @@ export function cellsOf(
   kind: "flow" | "rate" = "flow",
 ): ChangeCells {
   const values = names.map((_, at) => [...new Set(rows.map((row) => row.values[at]!))]);
-  const codes = names.map((_, at) =>
-    Int32Array.from(rows, (row) => values[at]!.indexOf(row.values[at]!)),
-  );
+  const codes = names.map((_, at) => {
+    const places = new Map(values[at]!.map((value, place) => [value, place]));
+    return Int32Array.from(rows, (row) => places.get(row.values[at]!)!);
+  });
   return {
     kind,
     leaves: { sizes: values.map(({ length }) => length), codes },
@@ -45,6 +33,12 @@ export function cellsOf(
     after: Float64Array.from(rows, ({ after }) => after),
     partBefore: Float64Array.from(rows, ({ partBefore }) => partBefore ?? 0),
     partAfter: Float64Array.from(rows, ({ partAfter }) => partAfter ?? 0),
+    ...(rows[0]?.runs && {
+      runs: {
+        before: Float64Array.from(rows, ({ runs }) => runs![0]),
+        after: Float64Array.from(rows, ({ runs }) => runs![1]),
+      },
+    }),
     ratio: 1,
     label: kind === "flow" ? "Measurements" : "Share",
     unit: kind === "flow" ? "measurements" : "share",

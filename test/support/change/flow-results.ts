@@ -1,13 +1,20 @@
-import { serviceSeries } from "../../bench/change/flow-series.js";
-import { between, type Bucket, type Origin, type Result } from "../../src/index.js";
-import { resultOfRows } from "../../src/result/own-rows.js";
+import { seeded } from "./draws.js";
+import { between, type Bucket, type Origin, type Result } from "../../../src/index.js";
+import { resultOfRows } from "../../../src/result/own-rows.js";
 
 export const START = Date.UTC(2026, 0, 5);
 export const HOUR = 3_600_000;
 
-/** Hourly counts of a service, `hours` of them; the same for the same seed. */
-export function serviceCounts(hours: number, seed = 1): number[] {
-  return serviceSeries(seed).values.slice(0, hours).map(Number);
+/** Hourly counts of a service, with a day, a weekend and noise that lasts; the same for the same seed. */
+export function serviceCounts(hours: number, seed = 1, level = 1_000): number[] {
+  const { poisson, normal } = seeded(seed);
+  let lasting = 0;
+  return Array.from({ length: hours }, (_, hour) => {
+    lasting = 0.6 * lasting + 0.03 * normal();
+    const day = 1 + 0.5 * Math.sin((2 * Math.PI * hour) / 24);
+    const weekend = Math.floor(hour / 24) % 7 > 4 ? 0.8 : 1;
+    return poisson(level * day * weekend * Math.exp(lasting));
+  });
 }
 
 /** The answer to a question of counts by the hour: a row for each hour and group that has rows. */

@@ -3,9 +3,9 @@
  * to three weeks, countries, networks, tests with runs of their own length, users of very different
  * weight who come, go and rest at weekends. Two weeks of runs, from day −7 up to 7.
  */
-import type { ChangeCells } from "../../src/change/cells/cells.js";
-import { between } from "../../src/time/time-range.js";
-import type { seeded } from "./change-points.js";
+import type { ChangeCells } from "../../../src/change/cells/cells.js";
+import { cellsOf as cellsOfRows, type Row } from "./cells.js";
+import type { seeded } from "./draws.js";
 
 export type Value = string | null;
 export type Where = Readonly<Record<string, Value>>;
@@ -195,62 +195,21 @@ export function has({ values }: Run, where: Readonly<Record<string, unknown>>): 
 
 /** The cells of both weeks, as the engine's answers become. */
 export function cellsOf(runs: readonly Run[], share: boolean): ChangeCells {
-  const places = new Map<string, number>();
-  const examples: (readonly Value[])[] = [];
-  const columns = [0, 1, 2, 3, 4, 5].map((): number[] => []);
+  const sums = new Map<string, { values: readonly Value[]; of: number[] }>();
   for (const { values, day, length, failed } of runs) {
     const key = JSON.stringify(values);
-    let place = places.get(key);
-    if (place === undefined) {
-      places.set(key, (place = places.size));
-      examples.push(values);
-      for (const column of columns) column.push(0);
-    }
-    const week = day < 0 ? 0 : 1;
-    for (const [at, amount] of [length, failed, 1].entries()) {
-      columns[2 * at + week]![place]! += amount;
-    }
+    const own = sums.get(key) ?? { values, of: [0, 0, 0, 0, 0, 0] };
+    sums.set(key, own);
+    const week = day < 0 ? 0 : 3;
+    for (const [at, amount] of [length, failed, 1].entries()) own.of[week + at]! += amount;
   }
-  const values = NAMES.map((_, at) => [...new Set(examples.map((one) => one[at]!))]);
-  const codes = NAMES.map((_, at) => {
-    const code = new Map(values[at]!.map((value, place) => [value, place]));
-    return Int32Array.from(examples, (one) => code.get(one[at]!)!);
+  const rows = [...sums.values()].map(({ values, of }): Row => {
+    const [before, partBefore, ran, after, partAfter, run] = of as [
+      ...[number, number, number],
+      ...[number, number, number],
+    ];
+    const rate = { values, before, after, partBefore, partAfter };
+    return share ? rate : { ...rate, runs: [ran, run] };
   });
-  const [before, after, partBefore, partAfter, ran, run] = columns.map((column) =>
-    Float64Array.from(column),
-  ) as [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
-  const [earlier, later] = [
-    between("2026-05-01", "2026-05-08"),
-    between("2026-05-08", "2026-05-15"),
-  ];
-  return {
-    kind: share ? "rate" : "flow",
-    names: NAMES,
-    values,
-    leaves: { sizes: values.map(({ length }) => length), codes },
-    before,
-    after,
-    partBefore,
-    partAfter,
-    ...(!share && { runs: { before: ran, after: run } }),
-    ratio: 1,
-    source: "measurements",
-    rowNoun: "measurements",
-    label: share ? "Share with anomaly = t" : "Measurements",
-    unit: share ? "share" : "measurements",
-    earlier,
-    later,
-    origin: {
-      sql: "",
-      parameters: {},
-      source: "a benchmark",
-      server: "",
-      notes: [],
-      rowsRead: 0,
-      bytesRead: 0,
-      seconds: 0,
-      askedAt: new Date(0),
-      range: later,
-    },
-  };
+  return cellsOfRows(NAMES, rows, share ? "rate" : "flow");
 }
