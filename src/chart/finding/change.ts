@@ -89,7 +89,7 @@ export function drawChange(
   options: ChangeChartOptions,
 ): Chart {
   const figure = FIGURES[record.kind]!(result, record);
-  const { spec, rows, live } = drawnResult(
+  const { spec, rows, screen } = drawnResult(
     figure.result,
     figure.kind,
     { ...figure.options, ...options },
@@ -99,7 +99,7 @@ export function drawChange(
       first: record.bare ? "" : firstSentences(record.sentence),
     },
   );
-  return new Chart(spec, result, rows, { change: record, options }, live);
+  return new Chart(spec, result, rows, { change: record, options }, screen);
 }
 
 /** The sentences that fit above a picture. */
