@@ -94,7 +94,6 @@ export function tableBounds(
   const start = time.bound(range.start);
   const end = time.bound(range.end);
   return [
-    ...(time.coarse?.(range) ?? []).map(raw),
     sql`${raw(time.sql)} >= ${bind("range_start", start.type, start.value)}`,
     sql`${raw(time.sql)} < ${bind("range_end", end.type, end.value)}`,
     ...(time.usable ? [raw(time.usable)] : []),

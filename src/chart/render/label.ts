@@ -1,6 +1,6 @@
 import { redact } from "../../base/redact.js";
 import { cleanText, textOf } from "../../base/text.js";
-import { textWidth, type FontWeight } from "../fonts/shipped-font.js";
+import { textWidth, type FontWeight } from "./fonts/shipped-font.js";
 import { columnTitle, columnWords, valueWords } from "../../result/column-words.js";
 
 const LONGEST = 120;

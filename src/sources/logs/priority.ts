@@ -14,11 +14,12 @@ const PRIORITIES = [
 /** A syslog priority by number or name; 0 is the most severe. */
 export type Priority = number | (typeof PRIORITIES)[number];
 
-/** In lower case: digits, digits as in sd-daemon(3), the names of syslog.h and of RFC 5424. */
+// In lower case: digits, digits as in sd-daemon(3), the names of syslog.h and of RFC 5424. Words of
+// other scales ("fatal", "trace") are missing: programs disagree on what they are in syslog's.
 const SPELLINGS: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
     PRIORITIES.flatMap((name, number) =>
-      [name, `${number}`, `<${number}>`].map((spelling) => [spelling, number]),
+      [name, `${number}`, `<${number}>`].map((s) => [s, number]),
     ),
   ),
   ...{ panic: 0, emergency: 0, critical: 2, error: 3, warn: 4, informational: 6 },
@@ -30,7 +31,7 @@ const SPELLINGS: Readonly<Record<string, number>> = {
  *
  * @param column of numbers, digits as text, or names. @param within bounds of the lines in time.
  * @throws ProbelabError for anything but 0 to 7 or a name, and where lines of the range have a value
- *   that is none of syslog's: they would silently be left out, or their scale is another.
+ *   that is none of syslog's: they would silently be left out, or counted by a scale that runs the other way.
  */
 export async function prioritySql(
   database: Database,
@@ -39,12 +40,18 @@ export async function prioritySql(
 ): Promise<Sql> {
   const least = bind("priority", "UInt8", priorityNumber(priority));
   const value = table.column(column);
+  const isNumber = /^(U?Int|Float|Decimal)/.test(plainType(table.columns.get(column) ?? ""));
   const text = `lower(trimBoth(ifNull(toString(${value}), '')))`;
   const names = Object.keys(SPELLINGS).map((name) => `'${name}'`);
-  const number = `transform(${text}, [${names.join()}], [${Object.values(SPELLINGS).join()}], 255)`;
+  const number = isNumber
+    ? value
+    : `transform(${text}, [${names.join()}], [${Object.values(SPELLINGS).join()}], 255)`;
+  // OpenTelemetry's numbers go from 1, the mildest, to 24; beyond, a number stands for none.
+  const other = /severity_?number/i.test(value) ? 1 : 8;
+  const odd = isNumber ? `${value} BETWEEN ${other} AND 24` : `${text} != '' AND ${number} = 255`;
   const question = print(sql`SELECT toString(${raw(value)}) AS value, count() AS lines
 FROM ${raw(table.from)}
-WHERE ${and(within)} AND ${raw(`${text} != '' AND ${number} = 255`)}
+WHERE ${and(within)} AND ${raw(odd)}
 GROUP BY value
 ORDER BY lines DESC, value
 LIMIT 8`);
@@ -53,17 +60,13 @@ LIMIT 8`);
     question.parameters,
     "read the log lines' priorities",
   );
-  const [first] = unknown;
-  const isNumber = /^(U?Int|Float|Decimal)/.test(plainType(table.columns.get(column) ?? ""));
-  if (first === undefined) {
-    return isNumber ? sql`${raw(value)} BETWEEN 0 AND ${least}` : sql`${raw(number)} <= ${least}`;
-  }
+  if (unknown.length === 0) return sql`${raw(number)} BETWEEN 0 AND ${least}`;
+  const shown = (text: string) => (isNumber ? text : shownValue(text));
   const found = unknown.map(
-    ({ value, lines }) => `${shownValue(value)} (${counted(Number(lines), "line")})`,
+    ({ value, lines }) => `${shown(value)} (${counted(Number(lines), "line")})`,
   );
-  const such = isNumber ? `{ gte: ${first.value} }` : `[${shownValue(first.value)}]`;
   throw new ProbelabError(
-    `Can't filter by priority: ${table.name} holds a ${column} that is no syslog priority: ${found.join(", ")}. Leave priority out and ask for the values themselves: lab.logs.ask({ …, where: { ${column}: ${such} } }). Known are 0 to 7 and ${PRIORITIES.join(", ")}, in upper or lower case.`,
+    `Can't filter by priority: ${table.name} holds a ${column} that is no syslog priority: ${found.join(", ")}. Leave priority out and ask for the values themselves: lab.logs.ask({ …, where: { ${column}: [${shown(unknown[0]!.value)}] } }). Known are 0 to 7 and ${PRIORITIES.join(", ")}, in upper or lower case.`,
   );
 }
 

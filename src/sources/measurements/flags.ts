@@ -7,10 +7,10 @@ import { and, print, raw, sql } from "../../query/sql.js";
 import type { Where } from "../../query/where.js";
 import type { TimeRange } from "../../time/time-range.js";
 
-/** How a flag is written as text, in lower case. */
+/** How services write a flag as text, in lower case. */
 const SET = ["t", "true", "1"];
 const CLEAR = ["f", "false", "0", ""];
-const MOST_VALUES = 20;
+const MOST_SPELLINGS = 20;
 
 /**
  * The condition that a flag is set, in the column's own type and the range's own spellings; null where
@@ -33,7 +33,7 @@ export async function isSet(
     print(sql`SELECT toString(${raw(quoteIdentifier(column))}) AS value, count() AS rows
 FROM ${raw(table.from)}
 WHERE ${and(tableBounds(table, range))}
-GROUP BY value ORDER BY rows DESC LIMIT ${raw(String(MOST_VALUES))}`);
+GROUP BY value ORDER BY rows DESC LIMIT ${raw(String(MOST_SPELLINGS))}`);
   const action = `read the values of ${column}`;
   const found = await database.rows<{ value: string | null; rows: number }>(
     question,

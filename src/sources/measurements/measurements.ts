@@ -207,7 +207,7 @@ export interface Runs {
    *
    * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
    * @example
-   * table(await lab.runs.summary({ range: last("1 month", { now: lab.now }) }), { bars: ["runs"] });
+   * table(await lab.runs.summary({ range: last("1 month", { now: lab.now }) }), { sort: "runs" });
    */
   summary<
     const B extends RunNames | Versions = Versions,
