@@ -20,7 +20,7 @@ export const BAR: ChartKind = {
   drawn: "bars",
   title: "Bar chart",
   faded: "faded",
-  sized: true,
+  marks: "sizes",
   categories: true,
   ends: (drawing, timeZone) => bucketEnds(drawing, timeZone),
   order: inOrder,

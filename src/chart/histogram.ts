@@ -47,7 +47,7 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
     name: "histogram",
     drawn: "a histogram",
     title: "Histogram",
-    sized: true,
+    marks: "sizes",
     categories: false,
     prepare: (of, checked) => prepared(of, checked, kind),
   };

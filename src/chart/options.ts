@@ -206,7 +206,7 @@ export interface ChangeRecord {
   readonly rows?: readonly FindingRow[];
 }
 
-const isText = (value: unknown): value is string => typeof value === "string";
+export const isText = (value: unknown): value is string => typeof value === "string";
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
 const isEnds = (value: unknown): boolean => isTexts(value) && (value as unknown[]).length === 2;

@@ -60,7 +60,7 @@ export function drawnResult(
   live: (file: VegaLiteSpec) => VegaLiteSpec;
   colors: Frame["colors"];
 } {
-  if (kind.sized && (options.yZero === false || options.yType === "log")) {
+  if (kind.marks === "sizes" && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
@@ -76,7 +76,7 @@ export function drawnResult(
   ]);
   const { x, xKind } = drawing.roles;
   const across =
-    kind.name === "dot" && xKind === "number"
+    kind.marks === "points" && xKind === "number"
       ? (origin.columns.measures.find(({ name }) => name === x)?.label ?? heading(x))
       : undefined;
   const spec = wholeSpec(origin, {

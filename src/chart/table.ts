@@ -14,7 +14,7 @@ import { heading, label } from "./render/label.js";
 import { originRecord } from "./render/origin.js";
 import { chartPage } from "./render/page/figures.js";
 import { resultOf } from "./check-result.js";
-import type { ColumnOf } from "./options.js";
+import { isText, type ColumnOf } from "./options.js";
 import { checkColumn, list } from "./roles.js";
 import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
@@ -32,12 +32,12 @@ export interface TableOptions<C extends string = string> {
   readonly sort?: C;
 }
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-
 /** Checks of the options of a table. */
 const TABLE_RULES = {
-  columns: { fits: isTexts, pass: 'a list of columns, ["t", "runs"]' },
+  columns: {
+    fits: (value) => Array.isArray(value) && value.every(isText),
+    pass: 'a list of columns, ["t", "runs"]',
+  },
   caption: { fits: isText, pass: "a text" },
   limit: {
     fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_ROWS,

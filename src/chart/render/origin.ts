@@ -11,7 +11,7 @@ import { formatInstant } from "../../time/time-zone.js";
 
 const require = createRequire(import.meta.url);
 
-const LONGEST = 20_000;
+const LONGEST_TEXT = 20_000;
 const LONGEST_SQL = 1_000_000;
 /** A record of more bytes is none; a text may unpack to anything. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function originRecord(
 }
 
 /** The text as `redact` gives it, cut after `longest` characters. */
-export function withoutCredentials(text: string, longest = LONGEST): string {
+export function withoutCredentials(text: string, longest = LONGEST_TEXT): string {
   return redact(text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
 }
 
