@@ -12,7 +12,6 @@ import {
   quantile,
   type Result,
   rows,
-  share,
   sum,
 } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
