@@ -1,5 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { gapMeasure } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
@@ -105,7 +106,6 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
     ]),
   );
   const { columns, reductions } = result.origin;
-  const plain = { additive: false, missing: "gap" } as const;
   const counted = shares ? "share" : (measure?.unit ?? "");
   return {
     result: result.with(table, {
@@ -113,9 +113,9 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
         dimensions: columns.dimensions.filter((each) => series.includes(each.name)),
         kinds: { bin: "number", [name]: "number" },
         measures: [
-          { name: "bin", label, unit, ...plain },
-          { name, label: what, unit: counted, ...plain },
-          ...beside.map((end) => ({ name: end, label: `${label}, ${end}`, unit, ...plain })),
+          gapMeasure("bin", label, unit),
+          gapMeasure(name, what, counted),
+          ...beside.map((end) => gapMeasure(end, `${label}, ${end}`, unit)),
         ],
       },
       reductions: [

@@ -69,7 +69,7 @@ export interface ChartOptions<C extends string = string> {
   readonly theme?: ThemeName;
   /** Colors of series, or of bars, by their name in the legend or on the axis: `{ "3.10.0": "#d55e00" }`. Default: as in the notebook's other charts. */
   readonly colors?: Readonly<Record<string, string>>;
-  /** Place of the legend; default `"right"`, of more than 12 series `"bottom"`. A place below 480 pixels has it below. */
+  /** Place of the legend; default `"right"`, of more than 12 series `"bottom"`. On a page narrower than the picture it stands below. */
   readonly legend?: "right" | "bottom";
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
@@ -178,6 +178,8 @@ export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotati
   /** Panels beside each other; default by their number. */
   readonly columns?: number;
   readonly color?: string | readonly string[] | null;
+  /** Pixels of the place of a screen that it is laid out for, where no width was chosen; else that of the file. */
+  readonly place?: number;
   /** Columns that go along with each point: in tooltips and files, and as fields `_name` for some kinds. */
   readonly beside?: readonly string[];
   /** The one of them that is written at the end of each horizontal bar. */

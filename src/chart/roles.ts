@@ -173,13 +173,6 @@ export function checkColumn(names: readonly string[], name: string, before: stri
   );
 }
 
-/** The name, or one like it that no column has. */
-export function unusedName(taken: readonly string[], wanted: string): string {
-  let name = wanted;
-  while (taken.includes(name)) name += "_";
-  return name;
-}
-
 /** More bars or cells have no room for their names. */
 export const MOST_CATEGORIES = 60;
 

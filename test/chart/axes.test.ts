@@ -73,42 +73,6 @@ describe("an empty chart says why", () => {
     expect(subtitle(drawn)).not.toContain(why);
     expect(await chart.line(empty([auto])).svg()).toContain("No data in this range.");
   });
-
-  test("where its own rows were filtered away, or hold no value", async () => {
-    const filtered = weeklyDurations().with((rows) => rows.filter("d => d.runs < 0"));
-    expect(await chart.line(filtered).svg()).toContain("0 of 84 rows kept");
-    const unknown = makeResult(
-      { t: [new Date(START)], q50: [null] },
-      {
-        time: { name: "t", every: "day", incomplete: [] },
-        dimensions: [],
-        measures: [{ name: "q50", label: "Median", unit: "s", additive: false, missing: "gap" }],
-      },
-    );
-    expect(await chart.line(unknown).svg()).toContain(
-      "No data: Median is unknown in the only row.",
-    );
-  });
-});
-
-test("minutes beyond 5,000 rows are added up by 5 minutes before hours", () => {
-  const at = Array.from(
-    { length: 6_000 },
-    (_, minute) => new Date(Date.UTC(2026, 1, 1, 0, minute)),
-  );
-  const counts = makeResult(
-    { t: at, n: at.map(() => 3) },
-    {
-      time: { name: "t", every: "minute", incomplete: [] },
-      dimensions: [],
-      measures: [counted("n", "Measurements")],
-    },
-    { range: between("2026-02-01", "2026-02-05T04:00:00Z") },
-  );
-  const drawn = chart.bar(counts);
-  expect(title(drawn)).toBe("Measurements per 5 minutes");
-  expect(drawn.data.rows).toHaveLength(1_200);
-  expect(drawn.data.rows.every(([, n]) => n === 15)).toBe(true);
 });
 
 test("a heat map of hours says where clocks change", () => {

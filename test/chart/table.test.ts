@@ -55,6 +55,15 @@ describe("table(result)", () => {
     ).toEqual(["8,208", "657", "6.36", "3.0 %"]);
   });
 
+  test("text is left and may wrap, numbers are right on one line, with the axes' minus sign", () => {
+    const changed = versionSummary().with((rows) =>
+      rows.derive({ change: (d: { runs: number }) => 5 - d.runs }),
+    );
+    const { html } = table(changed);
+    expect(html).toMatch(/<th scope="row" align="left" style="text-align:left">3\.8\.2</);
+    expect(html).toMatch(/<td nowrap="nowrap" align="right">−[\d,]+</);
+  });
+
   test("hostile texts are a cell each: no TeX that a notebook would typeset, no HTML, link or picture of Markdown", () => {
     const shown = table(makeResult({ text: [...PAYLOADS], n: PAYLOADS.map((_, at) => at) }), {
       limit: 4_000,
