@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { redact } from "../base/redact.js";
 import { cleanText } from "../base/text.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
@@ -169,9 +170,10 @@ interface SpecParts extends Picture {
 export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
   const { widest, bounds, body } = around;
   const theme = THEMES[around.theme ?? "light"];
-  const title = cleanText(around.title, 300);
-  const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
-  const lines = subtitle.flatMap((text) => wrap(text, widest, 12));
+  // Broken into lines, a secret no longer reads as one.
+  const title = cleanText(redact(around.title), 300);
+  const subtitle = around.subtitle.map((text) => cleanText(redact(text), 2_000));
+  const lines = subtitle.filter(Boolean).flatMap((text) => wrap(text, widest, 12));
   return {
     $schema: SCHEMA,
     description: around.described(title),
