@@ -20,7 +20,6 @@ try {
   probelab("run", notebook, "--out", "out");
   rmSync(example, { recursive: true, force: true });
   cpSync(join(folder, "out", "postmortem"), example, { recursive: true });
-  probelab("postmortem", "verify", example);
 } finally {
   // The server writes until it notices that its last user has gone.
   rmSync(folder, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });

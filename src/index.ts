@@ -5,7 +5,7 @@
  */
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
 export type { AnomaliesVerdict } from "./service/anomalies.js";
-export { anomalies, type AnomaliesFinding } from "./change/anomalies.js";
+export { anomalies, type AnomaliesFinding } from "./change/series/anomalies.js";
 export type { Finding } from "./change/finding.js";
 export type { ReleaseFinding, ReleaseOptions } from "./service/release.js";
 export { openSnapshot, type Snapshot } from "./sources/snapshot/snapshot.js";
@@ -64,7 +64,7 @@ export { alert, type AlertReport } from "./watch/alert/alert.js";
 export type { AlertLinks, AlertMessage } from "./watch/alert/channels.js";
 export { downsample, type DownsampleOptions } from "./result/downsample/downsample.js";
 export { chart } from "./chart/chart.js";
-export type { Chart } from "./chart/chart-value.js";
+export { table, type Chart } from "./chart/page.js";
 export type {
   Annotation,
   AreaOptions,
@@ -76,16 +76,15 @@ export type {
   HistogramChartOptions,
   LineOptions,
 } from "./chart/options.js";
-export { table } from "./chart/table.js";
 export { show } from "./kernel/show.js";
 export { severity } from "./incident/severity.js";
 export { postmortem, type Postmortem } from "./incident/postmortem.js";
 export type { PostmortemFields } from "./incident/record.js";
-export { tiers, type TierGraph, type TierOptions } from "./incident/tiers.js";
-export { explain, type ExplainOptions, type Explanation } from "./change/explain.js";
+export { tiers, type TierOptions, type TierReview } from "./incident/tiers.js";
+export { explain, type ExplainOptions, type Explanation } from "./change/cells/explain.js";
 export {
   changePoints,
   type ChangePoints,
   type ChangePointsOptions,
-} from "./change/change-points.js";
-export { compare, type CompareOptions, type RangeComparison } from "./change/compare.js";
+} from "./change/series/change-points.js";
+export { compare, type CompareOptions, type RangeComparison } from "./change/cells/compare.js";

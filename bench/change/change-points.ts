@@ -2,17 +2,13 @@
  * Change points: the public series of TCPD (only what stands in the benchmark folder), and counts
  * made here, with day, week, autocorrelated noise, outliers, and one drop or none.
  */
-import { table } from "arquero";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { changePoints } from "../../src/change/change-points.js";
-import { segments } from "../../src/change/segments.js";
-import type { Origin } from "../../src/result/origin.js";
-import { Result } from "../../src/result/result.js";
-import { between } from "../../src/time/time-range.js";
-
-const HOUR = 3_600_000;
+import { changePoints } from "../../src/change/series/change-points.js";
+import { segments } from "../../src/change/series/segments.js";
+import { asResult, seededCounts } from "../../test/support/change/counts.js";
+import { HOUR, START } from "../../test/support/change/flow-results.js";
 
 /** Metrics `tcpd_f1`, `tcpd_covering`, `change_point_hit`, `quiet_share`; prints the table of series. */
 export async function changePointMetrics(): Promise<Record<string, number>> {
@@ -37,7 +33,7 @@ interface TcpdTruth {
 }
 
 /** A row for each series of the folder with one variable and nothing missing. */
-export function scoreTcpd() {
+function scoreTcpd() {
   const folder = process.env["PROBELAB_BENCHMARKS"] ?? join("..", "shared", "benchmarks");
   const lines = <Row>(text: string): Row[] =>
     text
@@ -55,10 +51,8 @@ export function scoreTcpd() {
   return cases.flatMap(({ case: name, values }) => {
     const truth = truths.get(name);
     if (truth?.core !== true) return [];
-    const { changes } = segments(values.map((value) => (value === null ? NaN : Number(value))));
-    // A slope is cut where it begins and where it ends.
-    const cuts = changes.flatMap(({ at, until }) => [at, until]);
-    const found = rising(cuts.filter((at) => at > 0 && at < truth.n));
+    const { steps } = segments(values.map((value) => (value === null ? NaN : Number(value))));
+    const found = rising(steps.map(({ at }) => at));
     const annotations = Object.values(truth.annotations);
     return [
       {
@@ -72,7 +66,7 @@ export function scoreTcpd() {
 }
 
 /** F1 of TCPDBench with margin 5: precision against all annotators together, recall the mean of theirs. */
-export function f1(annotations: readonly (readonly number[])[], found: readonly number[]): number {
+function f1(annotations: readonly (readonly number[])[], found: readonly number[]): number {
   const given = rising([0, ...found]);
   const hits = (truth: readonly number[]): number => {
     const left = new Set(given);
@@ -93,7 +87,7 @@ export function f1(annotations: readonly (readonly number[])[], found: readonly 
 }
 
 /** Mean over the annotators of the covering of their pieces by those that were found. */
-export function covering(
+function covering(
   annotations: readonly (readonly number[])[],
   found: readonly number[],
   n: number,
@@ -118,108 +112,6 @@ function rising(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-/** Random numbers of a seed (mulberry32). */
-export function seeded(seed: number) {
-  let state = seed >>> 0;
-  const uniform = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  const normal = (): number =>
-    Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
-  const poisson = (mean: number): number => {
-    if (mean > 50) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal()));
-    const least = Math.exp(-mean);
-    let count = -1;
-    for (let product = 1; product > least; product *= uniform()) count += 1;
-    return Math.max(0, count);
-  };
-  const between = (low: number, high: number): number => low + Math.floor(uniform() * (high - low));
-  const pick = <Value>(values: readonly Value[]): Value => values[between(0, values.length)]!;
-  return { uniform, normal, poisson, between, pick };
-}
-
-/** Counts of a seed, and where their drop begins. */
-export interface SeededCounts {
-  readonly every: "hour" | "day";
-  readonly values: readonly number[];
-  /** The first bucket of the drop; the number of buckets where there is none. */
-  readonly at: number;
-}
-
-/**
- * Counts by hour over 1 to 6 weeks or by day over 4 to 13: a day (a wave or a working day), a week, AR(1)
- * noise of 2 to 6 % beside that of counting, 3 outliers in 1,000; a drop lasts 4 buckets or more.
- */
-export function seededCounts(seed: number, every: "hour" | "day", drop: number): SeededCounts {
-  const { uniform, normal, poisson, between: whole, pick } = seeded(seed);
-  const hourly = every === "hour";
-  const days = hourly ? pick([7, 14, 28, 42]) : pick([28, 60, 90]);
-  const n = hourly ? days * 24 : days;
-  const level = hourly ? pick([200, 600, 2_000, 8_000]) : pick([1_000, 5_000, 50_000]);
-  const [swing, peak, working] = [0.2 + 0.6 * uniform(), whole(0, 24), uniform() < 0.3];
-  const weekend = days < 14 ? 0 : 0.4 * uniform();
-  const [correlation, spread] = [pick([0, 0.3, 0.5, 0.6]), pick([0.02, 0.04, 0.06])];
-  const at = drop > 0 ? whole(Math.max(6, Math.floor(n / 10)), n - Math.max(5, n >> 3)) : n;
-  const end = uniform() < 0.5 ? n : at + Math.max(4, Math.floor(n * pick([0.05, 0.1, 0.3])));
-  let noise = normal();
-  const values = Array.from({ length: n }, (_, i) => {
-    const [hour, day] = hourly ? [i % 24, Math.floor(i / 24) % 7] : [0, i % 7];
-    const away = (hour - peak + 36) % 24;
-    const wave = working
-      ? Math.abs(away - 12) < 4
-        ? swing
-        : -swing
-      : swing * Math.cos((2 * Math.PI * (hour - peak)) / 24);
-    noise = correlation * noise + Math.sqrt(1 - correlation ** 2) * normal();
-    const mean =
-      level *
-      (hourly ? 1 + wave : 1) *
-      (day >= 5 ? 1 - weekend : 1) *
-      (i >= at && i < end ? 1 - drop : 1) *
-      Math.exp(spread * noise);
-    return poisson(uniform() < 0.003 ? 0.3 * mean : mean);
-  });
-  return { every, values, at };
-}
-
-/** Counts as the question engine answers them, from Monday 2026-05-04. */
-export function asResult({ every, values }: Pick<SeededCounts, "every" | "values">): Result {
-  const start = Date.UTC(2026, 4, 4);
-  const size = every === "hour" ? HOUR : 24 * HOUR;
-  const t = values.map((_, i) => new Date(start + i * size));
-  const origin: Origin = {
-    sql: "",
-    parameters: {},
-    source: "seeded counts",
-    server: "",
-    notes: [],
-    reductions: [],
-    rowsRead: 0,
-    bytesRead: 0,
-    seconds: 0,
-    askedAt: new Date(start),
-    range: between(new Date(start), new Date(start + values.length * size)),
-    columns: {
-      time: { name: "t", every, incomplete: [] },
-      dimensions: [],
-      measures: [
-        {
-          name: "measurements",
-          label: "Measurements",
-          unit: "measurements",
-          additive: true,
-          missing: "zero",
-          main: true,
-        },
-      ],
-    },
-  };
-  return new Result(table({ t, measurements: [...values] }), origin);
-}
-
 /** Share of series with a drop whose change is within a bucket, and of those without one that give none. */
 async function scoreCounts(seeds: number): Promise<Record<string, number>> {
   const rows: Record<string, string | number>[] = [];
@@ -231,7 +123,7 @@ async function scoreCounts(seeds: number): Promise<Record<string, number>> {
         const { result } = await changePoints(asResult(counts));
         const times = (result.column("t") as Date[]).map(Number);
         const size = every === "hour" ? HOUR : 24 * HOUR;
-        const planted = Date.UTC(2026, 4, 4) + counts.at * size;
+        const planted = START + counts.at * size;
         const near = times.some((time) => Math.abs(time - planted) <= size);
         good += Number(drop === 0 ? times.length === 0 : near);
       }

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { watchFlow } from "../../src/change/forecast.js";
+import { watchFlow } from "../../src/change/series/forecast.js";
 import { KINDS, largeSeries, serviceSeries, syntheticSeries, type Series } from "./flow-series.js";
 
 const SEASON = { day: 24, week: 168 };

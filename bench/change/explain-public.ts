@@ -6,8 +6,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { gunzipSync } from "node:zlib";
-import type { ChangeCells } from "../../src/change/cells.js";
-import { explainCells } from "../../src/change/explain.js";
+import type { ChangeCells } from "../../src/change/cells/cells.js";
+import { explainCells } from "../../src/change/cells/explain.js";
 import { between } from "../../src/time/time-range.js";
 
 type Element = Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@
  * Seeded hourly counts with a day and a week, of many kinds: bursts, few counts, trends, holidays,
  * changes of level, changing noise, outages. Drops are set in by binomial thinning.
  */
+import { seeded } from "../../test/support/change/draws.js";
 
 /** An hourly series with drops set into it. */
 export interface Series {
@@ -228,16 +229,9 @@ function dropsIn(
   return drops;
 }
 
-/** Draws of a seed (mulberry32); gamma by Marsaglia and Tsang (2000). */
+/** Draws of a seed; gamma by Marsaglia and Tsang (2000). */
 function generator(seed: number) {
-  let state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
-  const uniform = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  const { uniform, normal, poisson } = seeded(Math.imul(seed + 1, 0x9e3779b1));
   const between = (low: number, high: number) => low + (high - low) * uniform();
   const exponential = () => -Math.log(1 - uniform());
   const gamma = (shape: number): number => {
@@ -254,12 +248,6 @@ function generator(seed: number) {
       ? normal()
       : (normal() / Math.sqrt(gamma(freedom / 2) / (freedom / 2))) *
         Math.sqrt((freedom - 2) / freedom);
-  const poisson = (rate: number): number => {
-    if (rate > 50) return Math.max(0, Math.round(rate + Math.sqrt(rate) * normal()));
-    let [count, product] = [0, uniform()];
-    for (const end = Math.exp(-rate); product > end; product *= uniform()) count++;
-    return count;
-  };
   const binomial = (n: number, p: number): number => {
     if (n > 200) {
       return Math.max(0, Math.min(n, Math.round(n * p + Math.sqrt(n * p * (1 - p)) * normal())));

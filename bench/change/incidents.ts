@@ -9,10 +9,10 @@
  * told as harmless, parts that don't add up, or something named where nothing was planted.
  */
 import { performance } from "node:perf_hooks";
-import { compareCells } from "../../src/change/compare.js";
-import { explainCells, type Cause } from "../../src/change/explain.js";
-import { leavesBy } from "../../src/change/cuboids.js";
-import { seeded } from "./change-points.js";
+import { compareCells } from "../../src/change/cells/compare.js";
+import { explainCells, type Cause } from "../../src/change/cells/explain.js";
+import { leavesBy } from "../../src/change/cells/cuboids.js";
+import { seeded } from "../../test/support/change/draws.js";
 import {
   cellsOf,
   failures,
@@ -24,7 +24,7 @@ import {
   type ServiceOptions,
   type Value,
   type Where,
-} from "./users.js";
+} from "../../test/support/change/users.js";
 
 /**
  * A cause: its rows, the measurements and the runs that it

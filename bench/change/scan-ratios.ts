@@ -2,8 +2,8 @@
  * What `explain` and `compare` cost the server: their questions' time against one scan of the same
  * ranges that counts by the same columns as they are stored (ROWS measurements; 10M by default).
  */
-import { compare } from "../../src/change/compare.js";
-import { explain } from "../../src/change/explain.js";
+import { compare } from "../../src/change/cells/compare.js";
+import { explain } from "../../src/change/cells/explain.js";
 import { Database } from "../../src/database/database.js";
 import { openWriter } from "../../src/database/writer.js";
 import { measurementsOf } from "../../src/sources/measurements/measurements.js";

@@ -1,7 +1,9 @@
+import type { ColumnTable } from "arquero";
 import { cleanText, lowered } from "../base/text.js";
 import { CONFIDENCES, wilson } from "../query/wilson.js";
 import { costOf, type MeasureColumn, type Origin, type ResultColumns } from "../result/origin.js";
-import type { Result } from "../result/result.js";
+import { newTable } from "../result/arquero-table.js";
+import type { Result, Value } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import { sentenceText } from "./words.js";
 
@@ -106,6 +108,18 @@ export function changeColumns(
     missing: "gap",
     ...(name === "change" && { main: true, interval: ["low", "high"] }),
   }));
+}
+
+/** Rows as a table of these columns, of the class of another. */
+export function foundTable(
+  like: ColumnTable,
+  names: readonly string[],
+  rows: readonly Readonly<Record<string, Value>>[],
+): ColumnTable {
+  const columns = names.map((name): [string, Value[]] => {
+    return [name, rows.map((row) => row[name] ?? null)];
+  });
+  return newTable(like, columns);
 }
 
 /** The origin of a table that several answers, at least one, were put together to. */

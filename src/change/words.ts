@@ -1,17 +1,9 @@
 import { amount, number, percent } from "../base/numbers.js";
 import { cleanText, lowered } from "../base/text.js";
 import { isVersionColumn } from "../result/origin.js";
-import { rangeText, type TimeRange } from "../time/time-range.js";
-
-/** A value that a cause shares; a list where rows moved from one to another. */
-export type CauseValue = string | null | readonly (string | null)[];
 
 /** The values that a cause's rows share, by dimension. */
-export type CauseWhere = Readonly<Record<string, CauseValue>>;
-
-/** Why a cause only may be one. */
-export const UNSURE =
-  "That is more than chance gives once in ten questions, but too little to name it for certain";
+export type CauseWhere = Readonly<Record<string, string | null>>;
 
 /** "fell by 12,345 (23 %), from 53,000 to 41,000". */
 export function changeText(before: number | null, after: number | null, unit: string): string {
@@ -42,31 +34,9 @@ export function elementText(where: CauseWhere): string {
   return place.length === 0 ? release : `${release} in ${list(place)}`;
 }
 
-/** Columns whose values are known for programs without the column. */
-const PROGRAM = /^(software|engine)_name$/i;
-
-/** An element for a headline: its values alone where it has more than one of them, or names a program. */
-export function shortText(where: CauseWhere): string {
-  const values = Object.values(where);
-  const isBare = values.length > 1 || Object.keys(where).some((name) => PROGRAM.test(name));
-  const text = isBare ? values.map(valueText).join(", ") : elementText(where);
-  return values.length === 2 && Object.keys(where).some(isVersionColumn)
-    ? elementText(where)
-    : text;
-}
-
-/** "3.9.0 → … → 3.10.0" of a list: the first and the last of many. */
-export function valueText(value: CauseValue): string {
-  if (!Array.isArray(value)) {
-    return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value as string, 60);
-  }
-  const texts = (value as readonly (string | null)[]).map(valueText);
-  return texts.length > 3 ? `${texts[0]} → … → ${texts.at(-1)}` : texts.join(" → ");
-}
-
-/** "in 8–14 May 2026 against 1–7 May 2026". */
-export function periodText(before: TimeRange, after: TimeRange): string {
-  return `in ${rangeText(after)} against ${rangeText(before)}`;
+/** A value in a sentence. */
+export function valueText(value: string | null): string {
+  return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value, 60);
 }
 
 /** A measure's name as a sentence has it: "Median run duration" of "Run duration, median". */
@@ -84,16 +54,4 @@ const OWN =
 export function sentenceText(text: string): string {
   const head = OWN.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
   return `${head}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
-}
-
-/** Texts as sentences: each with a capital and a full stop. */
-export function sentences(texts: readonly string[]): string {
-  return texts
-    .map((text) => sentenceText(`${text.charAt(0).toUpperCase()}${text.slice(1)}`))
-    .join(" ");
-}
-
-/** ", 80 % of the change"; nothing where it went against the change, or parts outweigh it by far. */
-export function partText(part: number | null): string {
-  return part === null || part < 0.01 || part > 2 ? "" : `, ${percent(part)} of the change`;
 }

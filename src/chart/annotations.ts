@@ -4,7 +4,7 @@ import type { Frame } from "./frame.js";
 import { formatInstantIso, label } from "./render/label.js";
 import type { Annotation } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 
 const MOST_ANNOTATIONS = 40;
 const LABEL_SIZE = 11;

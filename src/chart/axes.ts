@@ -7,7 +7,7 @@ import type { Drawing } from "./draw-rows.js";
 import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
 import type { Annotation, DrawOptions } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 import { HOUR } from "../time/span.js";
 

@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { textOf } from "../base/text.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels, roomyDomain, rowsHeight, type Rows } from "./axes.js";
 import { NONE, type Drawing, type Point } from "./draw-rows.js";
 import { bucketRow, intervalLayer, type ChartKind, type Frame } from "./frame.js";
@@ -20,7 +20,7 @@ export const BAR: ChartKind = {
   drawn: "bars",
   title: "Bar chart",
   faded: "faded",
-  sized: true,
+  marks: "sizes",
   categories: true,
   ends: (drawing, timeZone) => bucketEnds(drawing, timeZone),
   order: inOrder,

@@ -3,7 +3,7 @@ import { valueKey } from "../result/json.js";
 import { Result } from "../result/result.js";
 import { drawRows, MOST_PANELS, type Drawing } from "./draw-rows.js";
 import type { ChartKind, Frame } from "./frame.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels } from "./axes.js";
 import { GAP, PANEL_TITLE } from "./render/fluid.js";
 import { fitNames, words } from "./render/label.js";

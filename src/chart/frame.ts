@@ -16,11 +16,17 @@ import {
 import type { Drawing, Point } from "./draw-rows.js";
 import { fitNames, fittedLabel, formatInstantIso, heading, words } from "./render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
-import { LEGEND_LABEL, LEGEND_SIZE, LEGEND_SYMBOL } from "./render/theme.js";
-import type { Theme, VegaLiteSpec } from "./render/theme.js";
+import {
+  LEGEND_LABEL,
+  LEGEND_SIZE,
+  LEGEND_SYMBOL,
+  THEMES,
+  type Theme,
+  type VegaLiteSpec,
+} from "./render/theme.js";
 import type { Kind } from "./roles.js";
-import { seriesColors, seriesShapes, themeOf } from "./series.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { seriesColors, seriesShapes } from "./series.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 import { zoneExpression } from "./ticks.js";
 
 /** A kind of chart: its name and how it is drawn. A new kind is a file that makes one. */
@@ -103,7 +109,7 @@ export function frame(
 ): Frame {
   const { roles, series, xs } = drawing;
   const { range, columns } = result.origin;
-  const theme = themeOf(options.theme);
+  const theme = THEMES[options.theme ?? "light"];
   const size = kind.size?.(drawing, options);
   // A wider bar says no more: few categories need less width.
   const few = roles.xKind === "category" && xs.length > 0;

@@ -65,7 +65,7 @@ export interface ChartOptions<C extends string = string> {
   readonly width?: number;
   /** Height of the plot in pixels, of panels that of each; default 300, of panels 130. */
   readonly height?: number;
-  /** Default: that of `chart.theme`, at first light. */
+  /** Colours for light or for dark notebooks. @default "light" */
   readonly theme?: ThemeName;
   /** Colors of series, or of bars, by their name in the legend or on the axis: `{ "3.10.0": "#d55e00" }`. Default: as in the notebook's other charts. */
   readonly colors?: Readonly<Record<string, string>>;
@@ -133,12 +133,8 @@ export interface HistogramChartOptions extends Omit<
 > {
   /** The axis of the bins. */
   readonly x?: Pick<XOptions, "label">;
-  /** The axis of counts or shares. */
+  /** The axis of counts, or of several groups their shares. */
   readonly y?: Omit<YOptions, "value">;
-  /** Shows at each edge how many values are below it; default false. */
-  readonly cumulative?: boolean;
-  /** Draws shares of each group in place of counts; default true for cumulative ones and for several groups. */
-  readonly share?: boolean;
 }
 
 /** Options of `chart.change`. */
@@ -153,21 +149,12 @@ export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "the
   readonly y?: string;
 };
 
-/** What other libraries and other words call these charts. */
-export const GUESSES: readonly (readonly [guesses: string, name: string])[] = [
-  ["points scatter circle", "dot"],
-  ["hist", "histogram"],
-  ["columns", "bar"],
-  ["rect", "heatmap"],
-  ["mark", "annotation"],
-];
 /** Kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram";
 
 /** Options of any kind of chart, as an analyst writes them. */
 export type GivenOptions = ChartOptions &
   Pick<LineOptions, "band"> &
-  Pick<HistogramChartOptions, "cumulative" | "share"> &
   Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> &
   Pick<HeatmapOptions, "format">;
 
@@ -219,7 +206,7 @@ export interface ChangeRecord {
   readonly rows?: readonly FindingRow[];
 }
 
-const isText = (value: unknown): value is string => typeof value === "string";
+export const isText = (value: unknown): value is string => typeof value === "string";
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
 const isEnds = (value: unknown): boolean => isTexts(value) && (value as unknown[]).length === 2;
@@ -287,8 +274,6 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
   horizontal: { ...flag, kinds: ["bar"] },
   sort: { ...oneOf("value", "given"), kinds: ["bar"] },
   other: { ...flag, kinds: [...PLOTS, "heatmap"] },
-  cumulative: { ...flag, kinds: ["histogram"] },
-  share: { ...flag, kinds: ["histogram"] },
   facet: { ...column, kinds: GRAPHS },
   scales: { ...oneOf("shared", "own"), kinds: GRAPHS },
   annotations: {

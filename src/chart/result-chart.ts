@@ -7,7 +7,7 @@ import type { Panels } from "./render/fluid.js";
 import { heading, label, wrap } from "./render/label.js";
 import { originRecord } from "./render/origin.js";
 import type { ChartRows } from "./render/save.js";
-import { SCHEMA, themeConfig, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
+import { SCHEMA, themeConfig, THEMES, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
 import { annotationLayers } from "./annotations.js";
 import { namesWidth, type Rows } from "./axes.js";
 import { Chart } from "./chart-value.js";
@@ -17,7 +17,6 @@ import { facetDrawings, panelLayout, panelsSpec, panelView } from "./facets.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
-import { look, themeOf } from "./series.js";
 import { foldMeasures } from "./work-table.js";
 
 const NO_DATA_SIZE = 13;
@@ -33,7 +32,6 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions)
   const { spec, rows, live, colors } = drawnResult(result, kind, options);
   const drawn = {
     ...given,
-    theme: given.theme ?? look.theme,
     colors: { ...given.colors, ...colors },
   };
   return new Chart(spec, source, rows, { mark: kind.name, options: drawn }, live);
@@ -62,7 +60,7 @@ export function drawnResult(
   live: (file: VegaLiteSpec) => VegaLiteSpec;
   colors: Frame["colors"];
 } {
-  if (kind.sized && (options.yZero === false || options.yType === "log")) {
+  if (kind.marks === "sizes" && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
@@ -78,7 +76,7 @@ export function drawnResult(
   ]);
   const { x, xKind } = drawing.roles;
   const across =
-    kind.name === "dot" && xKind === "number"
+    kind.marks === "points" && xKind === "number"
       ? (origin.columns.measures.find(({ name }) => name === x)?.label ?? heading(x))
       : undefined;
   const spec = wholeSpec(origin, {
@@ -169,7 +167,7 @@ interface SpecParts extends Picture {
 /** A whole specification. */
 export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
   const { widest, bounds, panels, bars, body } = around;
-  const theme = themeOf(around.theme);
+  const theme = THEMES[around.theme ?? "light"];
   const title = cleanText(around.title, 300);
   const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
   const lines = subtitle.flatMap((text) => wrap(text, widest, 12));

@@ -110,11 +110,11 @@ export function coarserBuckets(
   const { time } = origin.columns;
   const rows = result.numRows();
   const timed = time !== undefined && time.name === roles.x;
-  const fills = timed && kind.name === "area" && series !== undefined;
+  const fills = timed && kind.everyBucket === true && series !== undefined;
   if (rows <= most && !fills) return unchanged;
   const refusal = (why: string, limit = "a chart takes fewer than 5,000"): ProbelabError =>
     new ProbelabError(`Can't draw ${counted(rows, "row")} as ${kind.drawn}, ${limit}: ${why}.`);
-  if (!kind.sized) {
+  if (kind.marks !== "sizes") {
     throw refusal(
       "count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram",
       `a chart of these takes at most ${grouped(most)}`,

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
-import { askCells } from "../change/cells.js";
-import { compareCells, weekBefore } from "../change/compare.js";
-import { explainAsked, type Explanation } from "../change/explain.js";
+import { askCells } from "../change/cells/cells.js";
+import { compareCells, weekBefore } from "../change/cells/compare.js";
+import { explainAsked, type Explanation } from "../change/cells/explain.js";
 import { tell } from "../change/finding.js";
-import { PART_TOLERANCE } from "../change/thresholds.js";
+import { PART_TOLERANCE } from "../change/cells/thresholds.js";
 import { amount, percent } from "../base/numbers.js";
 import { valueText } from "../change/words.js";
 import { count } from "../query/measure.js";

@@ -23,7 +23,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const NAMES = [
   ...["start", "run", "sample", "load", "watch", "drop", "release", "helpers", "logs", "explain"],
-  ...["origin", "kernel", "incident", "postmortem", "alert", "schedule", "doctor"],
+  ...["origin", "kernel", "incident", "alert", "schedule", "doctor"],
 ];
 
 const program = new Command("probelab")

@@ -32,7 +32,7 @@ export const scheduleCommand = new Command("schedule")
     "after",
     `
 A notebook has a schedule where its first code cell holds such a comment:
-  // schedule: { "every": "30 minutes", "memory": "1 GB", "timeout": "10 minutes" }
+  // schedule: { "every": "30 minutes", "timeout": "10 minutes" }
 
 Exit codes with --once: 1 a run failed or something else is wrong.
 Exit codes without: 2 a notebook fails or is late, 1 one never ran.`,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import type { FolderFiles } from "../base/files/write-folder.js";
-import { cleanText, counted } from "../base/text.js";
+import { cleanText } from "../base/text.js";
 
 /** The file of hashes of a postmortem's folder, which `sha256sum -c` checks. */
 export const CHECKSUMS = "SHA256SUMS";
@@ -26,83 +26,35 @@ export async function readPlainFile(path: string): Promise<Buffer> {
   return readFile(path);
 }
 
-/** A file of a postmortem's folder that is not as it was saved. */
-export interface WrongFile {
-  readonly path: string;
-  readonly state: "changed" | "missing" | "added";
-}
-
-/** A postmortem's folder against its hashes. */
-export interface Verification {
-  /** How many files have the bytes that were saved. */
-  readonly right: number;
-  /** By path; empty where every file has the bytes that were saved, and none was added. */
-  readonly wrong: readonly WrongFile[];
-}
-
 // Desktops leave these in every folder that somebody opens.
 const DROPPED = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/;
 
 /**
- * Checks every file of a postmortem's folder as `sha256sum -c SHA256SUMS` does, and names files that
- * aren't listed. Hashes find a change by accident or by hand, not who wrote the folder.
+ * The files of a postmortem's folder that are not as they were saved: `postmortem.md (changed)`.
  *
- * @throws ProbelabError where the folder holds no postmortem.
+ * @throws ProbelabError where the hashes can't be read.
  */
-export async function verifyPostmortem(directory: string): Promise<Verification> {
-  const folder = resolve(directory);
+export async function changesSinceSaved(folder: string): Promise<string[]> {
   const bytes = await readPlainFile(join(folder, CHECKSUMS)).catch(() => undefined);
   const lines = bytes?.toString("utf8").trimEnd().split("\n") ?? [];
   const listed = new Map(lines.map((line) => [LINE.exec(line)?.[2], LINE.exec(line)?.[1]]));
   if (bytes === undefined || listed.has(undefined)) {
-    const why = bytes === undefined ? `it has no ${CHECKSUMS}` : `its ${CHECKSUMS} is damaged`;
     throw new ProbelabError(
-      `Can't verify ${JSON.stringify(folder)}: ${why}. Pass the folder that report.save() wrote.`,
+      `Can't tell what was changed in ${JSON.stringify(folder)}: its ${CHECKSUMS} is damaged. Pass another folder.`,
     );
   }
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = found
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, "/"));
-  const wrong: WrongFile[] = paths
-    .filter((path) => path !== CHECKSUMS && !listed.has(path) && !DROPPED.test(path))
-    .map((path) => ({ path, state: "added" }));
-  const added = wrong.length;
-  const there = new Set(paths);
+  const added = paths.filter(
+    (path) => path !== CHECKSUMS && !listed.has(path) && !DROPPED.test(path),
+  );
+  const changes = added.map((path) => `${path} (added)`);
   for (const [path, hash] of listed as Map<string, string>) {
     const content = await readPlainFile(join(folder, path)).catch(() => undefined);
     if (content !== undefined && sha256(content) === hash) continue;
-    wrong.push({ path, state: there.has(path) ? "changed" : "missing" });
+    changes.push(`${path} (${paths.includes(path) ? "changed" : "missing"})`);
   }
-  const right = listed.size - (wrong.length - added);
-  return { right, wrong: wrong.sort((a, b) => (a.path < b.path ? -1 : 1)) };
-}
-
-/** More files than these are counted, not named. */
-const MOST_NAMED = 50;
-
-/** A verification for a console: a line for the files that are right, one for each that is not. */
-export function verificationText({ right, wrong }: Verification): string {
-  const isDamaged = wrong.some(({ state }) => state !== "added");
-  const verdict = isDamaged
-    ? "The postmortem is not as it was saved."
-    : wrong.length > 0
-      ? `The postmortem is as it was saved, but for ${counted(wrong.length, "added file")}.`
-      : "The postmortem is as it was saved.";
-  // Damage first: thousands of stray files must not hide it.
-  const first = [...wrong].sort(
-    (a, b) => Number(a.state === "added") - Number(b.state === "added"),
-  );
-  const named = first.slice(0, MOST_NAMED);
-  const more = wrong.length - named.length;
-  return `${[
-    `ok        ${counted(right, "file has the bytes that were saved", "files have the bytes that were saved")}`,
-    ...named.map(({ path, state }) =>
-      state === "added"
-        ? `added     ${cleanText(path, 500)} (not part of the postmortem)`
-        : `${state.toUpperCase().padEnd(9)} ${cleanText(path, 500)}`,
-    ),
-    ...(more > 0 ? [`and ${counted(more, "more file")}`] : []),
-    verdict,
-  ].join("\n")}\n`;
+  return changes.sort().map((change) => cleanText(change, 500));
 }

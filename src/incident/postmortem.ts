@@ -6,9 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { trackPending } from "../base/pending-work.js";
 import { isFinding, type Finding } from "../change/finding.js";
-import { Chart } from "../chart/chart-value.js";
-import { changeChart, evidenceChart } from "../chart/finding/change.js";
-import { table, Table } from "../chart/table.js";
+import { changeChart, Chart, evidenceChart, table, Table } from "../chart/page.js";
 import { maskAddresses, maskOf, versionsOf } from "../result/mask.js";
 import { documentBlocks, previewMarkdown } from "./document.js";
 import {
@@ -25,7 +23,7 @@ import {
   type Entry,
   type EntryFigure,
   type Evidence,
-  type Part,
+  type EntryContent,
   type PostmortemFields,
   type TimelineEntry,
   type When,
@@ -259,7 +257,7 @@ export class Postmortem {
    * Writes the postmortem as a folder, whole or not at all: `postmortem.md` and `.html`;
    * `charts/` (SVG and PNG), `data/` (the rows of every chart and table, as Parquet and CSV),
    * `queries/` (SQL with its parameters), `postmortem.json` and `SHA256SUMS`.
-   * `probelab postmortem verify DIR` checks the hashes.
+   * `sha256sum -c SHA256SUMS` in the folder checks the hashes.
    *
    * E-mail and IP addresses are masked in all figures and words; people's names stay as they are.
    *
@@ -305,7 +303,7 @@ export class Postmortem {
     return { "text/markdown": text, "text/plain": text };
   }
 
-  #add({ figures = [], ...part }: Part): this {
+  #add({ figures = [], ...part }: EntryContent): this {
     const entry = entryOf(
       { ...part, ...(figures.length > 0 && { figures }) },
       this.#journal?.author,

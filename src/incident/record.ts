@@ -1,3 +1,4 @@
+import type * as Zod from "zod";
 import { ProbelabError } from "../base/error.js";
 import type { Moved } from "../change/finding.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
@@ -6,7 +7,6 @@ import { Result } from "../result/result.js";
 import { last } from "../time/time-range.js";
 import { readInstant } from "../time/instant.js";
 import { figureName, type FigureRecord } from "./figure.js";
-import type { SeverityNumber } from "./severity.js";
 
 /** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"` or `"2 hours ago"`. */
 export type When = Date | string;
@@ -17,110 +17,69 @@ export type Words = string | readonly string[];
 const isText = (value: unknown): value is string =>
   typeof value === "string" && cleanText(value) !== "";
 
-/** A kind of field: what the record holds of a value; undefined where it can't be such a field. */
-interface Kind<Given, Kept> {
-  /** The value before anybody wrote one. */
-  readonly empty?: Kept;
-  readonly read: (value: unknown, name: string) => Kept | undefined;
-  readonly pass: string;
-  /** The type of what is given. */
-  readonly given?: Given;
-}
+/** The fields of a postmortem, in the order of the record. The message of each says what to pass. */
+const FIELDS = lazySchemas(({ z }) => {
+  const text = (pass: string) => z.custom<string>(isText, pass).transform((given) => given.trim());
+  const words = z
+    .union([z.string(), z.array(z.string())], "a text, or a list of texts")
+    .transform((given): readonly string[] => [given].flat().flatMap((each) => each.trim() || []))
+    .default([]);
+  /** ISO 8601 in UTC in the record. */
+  const time = (name: string) =>
+    z
+      .custom<When>((given) => given !== undefined, "a time")
+      .transform((given) => instantText(given, `${name} of a postmortem`));
+  const later = (name: string) => time(name).nullable().default(null);
+  return z.object({
+    title: z
+      .custom<string>(
+        (value) => isText(value) && value.length <= 300,
+        "a text of at most 300 characters; the summary takes more",
+      )
+      .transform((given) => cleanText(given)),
+    /** 1 to 4, as `severity` knows them. */
+    severity: z.literal([1, 2, 3, 4], "1, 2, 3 or 4"),
+    /** When the incident was noticed: the response is due from here. */
+    detectedAt: time("detectedAt"),
+    /** @default "draft" */
+    status: text("a text").default("draft"),
+    authors: words,
+    /** When it began to do harm. */
+    startedAt: later("startedAt"),
+    /** When somebody began to work on it. */
+    respondedAt: later("respondedAt"),
+    resolvedAt: later("resolvedAt"),
+    /** When the conference call was held. */
+    call: later("call"),
+    /** The leader of the call. */
+    leader: text("a name").nullable().default(null),
+    /** True where the incident was the only priority while it was investigated. */
+    sterile: z.boolean("true or false").nullable().default(null),
+    /** The incident in short, for readers who read nothing else. */
+    summary: words,
+    /** The harm, in exact numbers. */
+    impact: words,
+    rootCauses: words,
+    /** The event that set it off. */
+    trigger: words,
+    /** The way in which it was noticed. */
+    detection: words,
+    /** The act that ended it. */
+    resolution: words,
+    wentWell: words,
+    wentWrong: words,
+    /** Luck that helped. */
+    lucky: words,
+  });
+});
 
-const TITLE: Kind<string, string> = {
-  read: (value) => (isText(value) && value.length <= 300 ? cleanText(value) : undefined),
-  pass: "a text of at most 300 characters; the summary takes more",
-};
-const SEVERITY: Kind<SeverityNumber, SeverityNumber> = {
-  read: (value) => ([1, 2, 3, 4] as const).find((each) => each === value),
-  pass: "1, 2, 3 or 4",
-};
-const TEXT: Kind<string, string> = {
-  empty: "draft",
-  read: (value) => (isText(value) ? value.trim() : undefined),
-  pass: "a text",
-};
-const NAME: Kind<string | null, string | null> = {
-  empty: null,
-  read: (value) => (value === null ? null : TEXT.read(value, "")),
-  pass: "a name",
-};
-const FLAG: Kind<boolean | null, boolean | null> = {
-  empty: null,
-  read: (value) => (value === null || typeof value === "boolean" ? value : undefined),
-  pass: "true or false",
-};
-const WORDS: Kind<Words, readonly string[]> = {
-  empty: [],
-  read: (value) => {
-    const list = [value].flat();
-    if (!list.every((each) => typeof each === "string")) return undefined;
-    return list.map((each) => each.trim()).filter((each) => each !== "");
-  },
-  pass: "a text, or a list of texts",
-};
-/** A time; ISO 8601 in UTC in the record. */
-const TIME: Kind<When, string> = {
-  read: (value, name) => instantText(value, `${name} of a postmortem`),
-  pass: "a time",
-};
-const LATER: Kind<When | null, string | null> = {
-  empty: null,
-  read: (value, name) => (value === null ? null : TIME.read(value, name)),
-  pass: "a time",
-};
-
-/** The fields of a postmortem, in the order of the record. */
-const FIELDS = {
-  title: TITLE,
-  /** 1 to 4, as `severity` knows them. */
-  severity: SEVERITY,
-  /** When the incident was noticed: the response is due from here. */
-  detectedAt: TIME,
-  /** Default `"draft"`. */
-  status: TEXT,
-  authors: WORDS,
-  /** When it began to do harm. */
-  startedAt: LATER,
-  /** When somebody began to work on it. */
-  respondedAt: LATER,
-  resolvedAt: LATER,
-  /** When the conference call was held. */
-  call: LATER,
-  /** The leader of the call. */
-  leader: NAME,
-  /** True where the incident was the only priority while it was investigated. */
-  sterile: FLAG,
-  /** The incident in short, for readers who read nothing else. */
-  summary: WORDS,
-  /** The harm, in exact numbers. */
-  impact: WORDS,
-  rootCauses: WORDS,
-  /** The event that set it off. */
-  trigger: WORDS,
-  /** The way in which it was noticed. */
-  detection: WORDS,
-  /** The act that ended it. */
-  resolution: WORDS,
-  wentWell: WORDS,
-  wentWrong: WORDS,
-  /** Luck that helped. */
-  lucky: WORDS,
-};
-
-type Fields = typeof FIELDS;
-type Given<Name extends keyof Fields> = Exclude<Fields[Name]["given"], undefined>;
-type Needed = "title" | "severity" | "detectedAt";
+type Fields = ReturnType<typeof FIELDS>;
 
 /** The fields of a postmortem; all but the first three may come later, through `set`. */
-export type PostmortemFields = { readonly [Name in Needed]: Given<Name> } & {
-  readonly [Name in Exclude<keyof Fields, Needed>]?: Given<Name>;
-};
+export type PostmortemFields = Readonly<Zod.input<Fields>>;
 
 /** The fields as the record holds them. */
-export type Facts = {
-  readonly [Name in keyof Fields]: Exclude<ReturnType<Fields[Name]["read"]>, undefined>;
-};
+export type Facts = Readonly<Zod.output<Fields>>;
 
 /** Evidence: a figure, an address, or the text of somebody's word. */
 export type Evidence =
@@ -158,10 +117,11 @@ export interface Draft extends Facts {
   readonly actions: readonly ActionRecord[];
 }
 
-/** Nothing is known yet. */
-const NO_FACTS = Object.fromEntries(
-  Object.entries(FIELDS).flatMap(([name, kind]) => ("empty" in kind ? [[name, kind.empty]] : [])),
-);
+/** The facts before anybody wrote one. */
+function noFacts(): Partial<Facts> {
+  const fields = Object.entries(FIELDS().shape);
+  return Object.fromEntries(fields.map(([name, field]) => [name, field.safeParse(undefined).data]));
+}
 
 /**
  * The fields as the record holds them; those that are undefined are left out.
@@ -174,26 +134,25 @@ export function readFields(fields: Partial<PostmortemFields> | null | undefined)
       `Can't write ${described(fields)} into a postmortem: pass its fields, { title: "…", severity: 2, detectedAt: "2026-05-04T08:40:00Z" }.`,
     );
   }
+  const { shape } = FIELDS();
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (!Object.hasOwn(FIELDS, name)) {
+    if (!Object.hasOwn(shape, name)) {
       throw new ProbelabError(
-        `Can't write ${JSON.stringify(name)} into a postmortem: it takes ${Object.keys(FIELDS).join(", ")}.`,
+        `Can't write ${JSON.stringify(name)} into a postmortem: it takes ${Object.keys(shape).join(", ")}.`,
       );
     }
-    if (value !== undefined) read[name] = readField(name as keyof Fields, value);
+    if (value === undefined) continue;
+    const { data, error } = shape[name as keyof Facts].safeParse(value);
+    const [wrong = value] = [value].flat().filter((each) => typeof each !== "string");
+    if (error) {
+      throw new ProbelabError(
+        `Can't write ${described(wrong)} as ${name} of a postmortem: pass ${error.issues[0]!.message}.`,
+      );
+    }
+    read[name] = data;
   }
   return read;
-}
-
-function readField(name: keyof Fields, value: unknown): unknown {
-  const kind = FIELDS[name];
-  const read = kind.read(value, name);
-  if (read !== undefined) return read;
-  const [wrong = value] = [value].flat().filter((each) => typeof each !== "string");
-  throw new ProbelabError(
-    `Can't write ${described(wrong)} as ${name} of a postmortem: pass ${kind.pass}.`,
-  );
 }
 
 const ORDERS = [
@@ -271,7 +230,7 @@ export interface EntryFigure extends FigureRecord {
 }
 
 /** The content of one entry. */
-export interface Part {
+export interface EntryContent {
   readonly facts?: Partial<Facts>;
   readonly findings?: readonly ReportedFinding[];
   /** The texts of findings of earlier entries that hold no more. */
@@ -282,7 +241,7 @@ export interface Part {
 }
 
 /** One entry; a postmortem is the sum of its entries. */
-export interface Entry extends Part {
+export interface Entry extends EntryContent {
   readonly format: "probelab entry 1";
   readonly writtenAt: string;
   /** Nobody in a postmortem that one value holds. */
@@ -290,7 +249,7 @@ export interface Entry extends Part {
 }
 
 /** An entry written now, without what could disturb a reader of its texts. */
-export function entryOf(part: Part, author?: string): Entry {
+export function entryOf(part: EntryContent, author?: string): Entry {
   const writtenAt = new Date().toISOString();
   return {
     format: "probelab entry 1",
@@ -377,7 +336,7 @@ export function sumOf(entries: readonly Entry[]): {
       "figure" in source ? { figure: names.get(source.figure) ?? source.figure } : source,
     ),
   });
-  const facts = Object.assign({}, NO_FACTS, ...entries.map(({ facts }) => facts)) as Facts;
+  const facts = Object.assign({}, noFacts(), ...entries.map(({ facts }) => facts)) as Facts;
   const authors = [...new Set(entries.flatMap(({ author }) => author ?? []))];
   const timeline = entries.flatMap(({ timeline = [], author }) =>
     timeline.map(named).map((event) => ({ ...event, event: signed(event, author) })),

@@ -4,18 +4,16 @@ import { lstat, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
-import { Chart } from "../chart/chart-value.js";
+import { Chart, csv, originRecord } from "../chart/page.js";
 import { writeFolder } from "../base/files/write-folder.js";
 import { maskOf, versionsOf, type Change } from "../result/mask.js";
-import { originRecord } from "../chart/render/origin.js";
-import { csv } from "../chart/render/save.js";
 import { parquet } from "../result/parquet.js";
 import { readInstant } from "../time/instant.js";
 import { documentBlocks, documentMarkdown, utc } from "./document.js";
 import { documentHtml } from "./html.js";
 import type { Draft } from "./record.js";
 import { changeFigure, columnsOf, figureRecord, type Figure, type FigureRecord } from "./figure.js";
-import { CHECKSUMS, checksumsText, readPlainFile, verifyPostmortem } from "./checksums.js";
+import { CHECKSUMS, changesSinceSaved, checksumsText, readPlainFile } from "./checksums.js";
 import { queryFile } from "./query-file.js";
 
 const require = createRequire(import.meta.url);
@@ -121,7 +119,7 @@ function colophon({ savedAt, masked, versions }: PostmortemRecord): string {
   const addresses = masked
     ? "E-mail and IP addresses are masked."
     : "Addresses are not masked: not for publication.";
-  return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "sha256sum -c SHA256SUMS"; the rows behind every figure are in data/, the queries in queries/.`;
+  return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "sha256sum -c SHA256SUMS" (macOS: "shasum -a 256 -c SHA256SUMS"); the rows behind every figure are in data/, the queries in queries/.`;
 }
 
 /** A draft with its words changed; of names of people only secrets are taken out. */
@@ -156,7 +154,6 @@ async function mayReplace(
       `${failed}: something else is there that would be lost; pass a folder that is new, empty, or holds a postmortem.`,
     );
   }
-  const { wrong } = await verifyPostmortem(folder);
   const held = await readRecord(folder);
   const lost = [
     ...(["title", "detectedAt"] as const).flatMap((name) =>
@@ -164,7 +161,7 @@ async function mayReplace(
         ? []
         : [`its ${name} ${shownValue(held[name])}`],
     ),
-    ...wrong.map(({ path, state }) => `${path} (${state})`),
+    ...(await changesSinceSaved(folder)),
   ];
   if (changes || lost.length === 0) return;
   const more = lost.length > 5 ? ` and ${lost.length - 5} more` : "";

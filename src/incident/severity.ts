@@ -108,7 +108,7 @@ export function demandsOf(incident: Recorded, written: boolean, now: Date): read
           ? `not recorded, due ${due}, ${durationText(-overBy, 2)} left`
           : canAct
             ? `overdue by ${durationText(overBy, 2)}, due ${due}`
-            : `none is on record; it was due ${due}`;
+            : `none recorded; due ${due}`;
   const demand = (isDemanded: boolean, name: string, done: boolean, open = "not recorded") =>
     isDemanded ? [{ done, overdue: false, text: `${name}: ${done ? "done" : open}` }] : [];
   return [

@@ -13,6 +13,7 @@ import {
   type Parsed,
 } from "./compile.js";
 import {
+  compilerPath,
   LanguageServer,
   ServerEnded,
   type CompletionItem,
@@ -312,7 +313,7 @@ export class CellCompiler {
       const path = declarationOf(specifier, folder) ?? sourceOf(specifier, folder);
       if (path === undefined || seen.has(path)) continue;
       seen.add(path);
-      const text = readText(path);
+      const text = readSource(path);
       const document = this.#server.mirrored(path);
       this.#server.setText(document, text);
       if (!path.endsWith(".d.ts")) files.set(path, { text, document });
@@ -355,7 +356,7 @@ export class CellCompiler {
           ? "worked on it for more than a minute"
           : "ended twice while it read it";
         throw new ProbelabError(
-          `${action}: TypeScript ${what}. It is started again with the next cell; ${error.remedy}.`,
+          `${action}: TypeScript ${what}. It is started again with the next cell: split this one into smaller statements. If every cell fails, see what this prints: ${compilerPath()} --version.`,
           { cause: error },
         );
       }
@@ -397,7 +398,7 @@ function attempt<T>(cell: { readonly name: string }, work: () => T): T {
   }
 }
 
-function readText(path: string): string {
+function readSource(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

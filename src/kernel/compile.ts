@@ -592,7 +592,7 @@ function edit(
   // Imports first: what stands above them reads them too.
   const isImport = ({ type }: Node) => /^(ImportDeclaration|TSImportEquals)/.test(type);
   const last = body.findLast(({ type }) => !type.startsWith("Export"));
-  if (isCell && last?.type === "ExpressionStatement") wrap(last.expression!, `${own}.last(`, ")");
+  if (isCell && last?.type === "ExpressionStatement") wrap(last.expression!, `${own}.last((`, "))");
   body.filter(isImport).forEach(visitStatement);
   body.filter((statement) => !isImport(statement)).forEach(visitStatement);
   for (const add of later) add();
@@ -614,9 +614,13 @@ export function wordsIn(code: string): ReadonlySet<string> {
 
 const isLoop = /^(For|ForIn|ForOf|While|DoWhile)Statement$/;
 
-/** True for a function with a name: functions that call each other may go on without a loop, or with a microtask for each turn. */
+/**
+ * True for a function with a name: functions that call each other may go on without a loop, or with a microtask
+ * for each turn. A function that is the value of a property keeps its text: Arquero reads it.
+ */
 function hasName(node: Node, parent: Node | undefined): boolean {
   if (!/Function(Declaration|Expression)$/.test(node.type) || !node.body) return false;
+  if (parent?.type === "Property" && !parent.method && parent.kind === "init") return false;
   return (node.id ?? parent?.id ?? parent?.key ?? parent?.left)?.name !== undefined;
 }
 

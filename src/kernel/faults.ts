@@ -4,7 +4,6 @@ import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { redact } from "../base/redact.js";
-import { GUESSES } from "../chart/options.js";
 import { awaitedPlaces } from "./run.js";
 import type { Diagnostic } from "./language-server.js";
 import type { CellError } from "./outputs.js";
@@ -270,38 +269,11 @@ export interface TypeFault {
   readonly details: readonly string[];
 }
 
-/** Options of questions and of charts by the names that other libraries have for them. */
-const QUESTION_OPTIONS: Readonly<Record<string, string>> = {
-  by: "groupBy|groupby|group_by|group|dimensions|breakdown",
-  every: "interval|granularity|bucket|freq|resolution",
-  where: "filter|filters",
-  top: "limit",
-  range: "period|timeRange|since|between",
-};
-const CHART_OPTIONS: Readonly<Record<string, string>> = {
-  color: "colour|hue|groupBy|by|series",
-  y: "value|values",
-};
-const CHART = "(?:Line|Area|Bar|Dot|Heatmap|Histogram)";
-
 /**
  * A pattern of TypeScript's words, one of the code that it points to, and what to write; `$1` is its group.
  * `alone` says all: TypeScript's own words, which name the types of half the library, are left out.
  */
 type Hint = readonly [words: RegExp, code: RegExp, hint: string, alone?: true];
-
-/** Columns by the words that people have for them. */
-const COLUMNS: Readonly<Record<string, string>> = {
-  probe_cc: "country|countries|cc",
-  probe_asn: "network|asn|as|isp",
-  software_version: "version|versions|release",
-  software_name: "software|program|probe|app",
-  test_name: "test|tests|experiment",
-};
-const NO_COLUMN = (name: string): RegExp =>
-  new RegExp(
-    `^(?:Argument of t|T)ype '"(${name})"' is not assignable to .*'(?:Names|GroupBy<|.*Dimension)`,
-  );
 
 /** Errors that TypeScript words badly. */
 const HINTS: readonly Hint[] = [
@@ -316,23 +288,6 @@ const HINTS: readonly Hint[] = [
     "Write range: last($1), or range: between(start, end).",
   ],
   [
-    /^(?:Argument of t|T)ype '"(.*)"' is not assignable to (?:parameter of type 'ColumnName|type '.*[XY]Options)</,
-    /(?:)/,
-    "There is no column $1: result.columnNames() lists them.",
-  ],
-  ...Object.entries(COLUMNS).map(([column, words]): Hint => [
-    NO_COLUMN(words),
-    /(?:)/,
-    `There is no column $1: write ${column}. All columns: await lab.columns().`,
-    true,
-  ]),
-  [
-    NO_COLUMN(".*"),
-    /(?:)/,
-    `There is no column $1. The columns are ${Object.keys(COLUMNS).join(", ")} and others: await lab.columns().`,
-    true,
-  ],
-  [
     /Property 'range' is missing in type/,
     /(?:)/,
     'The range is missing: write { range: last("3 months", { now: lab.now }), … }.',
@@ -344,12 +299,38 @@ const HINTS: readonly Hint[] = [
     'The range is missing: write lab.query("SELECT … WHERE {range}", { range: last("3 months", { now: lab.now }) }).',
     true,
   ],
-  ...GUESSES.map(([guesses, name]): Hint => [
-    new RegExp(`^Property '(${guesses.replaceAll(" ", "|")})' does not exist on type '\\{ line<`),
+  [
+    /^(?:Argument of t|T)ype '"(.*)"' is not assignable to (?:parameter of type 'ColumnName|type '.*[XY]Options)</,
     /(?:)/,
-    `Write chart.${name}: there is no chart.$1.`,
+    "There is no column $1: result.columnNames() lists them.",
+  ],
+  [
+    /^(?:Argument of t|T)ype '"(.*)"' is not assignable to .*'(?:Names|GroupBy<|.*Dimension)/,
+    /(?:)/,
+    "There is no column $1: await lab.columns() lists them.",
     true,
-  ]),
+  ],
+  [
+    /'(groupBy|groupby|group_by|group)' does not exist in type '\w*Options\b/,
+    /(?:)/,
+    "Write by: there is no option $1.",
+  ],
+  [
+    /'(interval|granularity|freq|resolution)' does not exist in type '\w*Options\b/,
+    /(?:)/,
+    "Write every: there is no option $1.",
+  ],
+  [
+    /'(colour|hue|series)' does not exist in type '\w*Options\b/,
+    /(?:)/,
+    "Write color: there is no option $1.",
+  ],
+  [
+    /^Property '(.*)' does not exist on type '\{ line</,
+    /(?:)/,
+    "There is no chart.$1. The charts are line, area, bar, dot, heatmap and histogram; chart.vegaLite draws any other.",
+    true,
+  ],
   [
     /^Property '(?:head|slice|take|limit|first)' does not exist on type '(?:Grouped|Result)</,
     /^\w+\((\d+)/,
@@ -362,17 +343,7 @@ const HINTS: readonly Hint[] = [
     "Pass what explain, compare, changePoints, anomalies, lab.release or lab.funnel answered.",
     true,
   ],
-  ...renamed(QUESTION_OPTIONS, `(?!${CHART})\\w*Options`),
-  ...renamed(CHART_OPTIONS, `${CHART}Options`),
 ];
-
-function renamed(options: Readonly<Record<string, string>>, type: string): Hint[] {
-  return Object.entries(options).map(([name, others]) => [
-    new RegExp(`'(${others})' does not exist in type '${type}\\b`),
-    /(?:)/,
-    `Write ${name}: there is no option $1.`,
-  ]);
-}
 
 /**
  * A diagnostic as a fault.

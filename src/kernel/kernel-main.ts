@@ -10,7 +10,7 @@ import { startWatchThread } from "./watch-thread.js";
 import { Connection, type Channel, type ConnectionInfo, type Message } from "./protocol.js";
 
 /** Time to write what the cells started when the kernel is shut down; Jupyter kills it after 5 s. */
-const patienceMilliseconds = 4_000;
+const shutdownMilliseconds = 4_000;
 
 /** Time in which requests that are on their way when a cell fails arrive: they are aborted with it. */
 const abortMilliseconds = 20;
@@ -40,7 +40,7 @@ export async function startKernel(connectionFile: string): Promise<void> {
     process.on("SIGTERM", () => undefined);
     kernel.end();
     // Finishes what cells started to write without an await.
-    await Promise.race([pendingWork(), setTimeout(patienceMilliseconds)]);
+    await Promise.race([pendingWork(), setTimeout(shutdownMilliseconds)]);
     connection.close();
     // Sockets linger until what was sent has arrived; open connections of the notebook don't hold the kernel.
     await setTimeout(100);

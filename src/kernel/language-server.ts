@@ -2,10 +2,17 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, parse, relative } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import {
+  createMessageConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type MessageConnection,
+} from "vscode-jsonrpc/node";
 import { ProbelabError } from "../base/error.js";
 import { isHeadless, ownPackage } from "./kernelspec.js";
 
@@ -39,20 +46,14 @@ export interface CompletionItem {
   readonly textEdit?: { readonly range?: Range; readonly replace?: Range };
 }
 
-/** The server's process ended before it had answered, was too late, or answered what can't be read. */
+/** The server's process ended before it had answered, or was too late. */
 export class ServerEnded extends Error {
-  readonly remedy: string;
-
-  /** @param isLate it was ended because it took too long @param isUsual false where it never answered */
+  /** @param isLate it was ended because it took too long */
   constructor(
     message: string,
     readonly isLate = false,
-    isUsual = true,
   ) {
     super(message);
-    this.remedy = isUsual
-      ? "split the cell into smaller statements"
-      : `where that fails too, see what this prints: ${executable()} --version`;
   }
 }
 
@@ -77,19 +78,18 @@ const options = {
 const initializationOptions = { disablePushDiagnostics: true, logVerbosity: 0 };
 const settings = { suggest: { autoImports: false } };
 
-type Server = ChildProcessByStdio<Writable, Readable, null>;
-interface Waiting {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly late: NodeJS.Timeout;
+/** A process of the server. */
+interface Server {
+  readonly process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly connection: MessageConnection;
+  /** Requests without an answer. */
+  waiting: number;
+  /** Why it was ended. */
+  ended?: Error;
 }
 
-/** Bytes of a message of sense, and of what stands above it. */
-const mostBytes = 500_000_000;
-const mostHead = 10_000;
-
 /** Time for an answer: no cell of sense takes a second. */
-const patienceMilliseconds = 60_000;
+const answerMilliseconds = 60_000;
 
 /**
  * TypeScript's own language server, in a process beside this one, over texts that exist only as documents in it.
@@ -105,16 +105,13 @@ export class LanguageServer {
   readonly #root: string;
   readonly #folder: string;
   readonly #documents = new Map<string, { text: string; version: number }>();
-  readonly #waiting = new Map<number, Waiting>();
   #server: Server | undefined;
-  #requests = 0;
-  #hasAnswered = false;
 
   /** @param folder the notebook's */
   constructor(folder: string) {
     this.#mirror = join(tmpdir(), `probelab-cells-${randomUUID()}`);
     process.on("exit", () => {
-      this.#server?.kill("SIGKILL");
+      this.#server?.process.kill("SIGKILL");
       rmSync(this.#mirror, { recursive: true, force: true });
     });
     this.#folder = folder;
@@ -185,23 +182,32 @@ export class LanguageServer {
         );
       }
     }
-    this.#hasAnswered = false;
     // A group of its own: an interrupt is for the cell. That of a headless notebook is its own already.
-    const server = spawn(executable(), ["--lsp", "--stdio"], {
+    const child = spawn(compilerPath(), ["--lsp", "--stdio"], {
       cwd: this.pathOf(""),
       stdio: ["pipe", "pipe", "ignore"],
       detached: process.platform !== "win32" && !isHeadless(),
     });
-    const lost = () => this.#ended(server);
-    server.on("error", lost).on("exit", lost);
-    server.stdin.on("error", lost);
-    server.stdout.on("close", lost);
+    const connection = createMessageConnection(
+      new StreamMessageReader(child.stdout),
+      new StreamMessageWriter(child.stdin),
+    );
+    const server: Server = { process: child, connection, waiting: 0 };
+    const lost = () => this.#end(server, new ServerEnded("TypeScript's language server ended"));
+    child.on("error", lost).on("exit", lost);
+    child.stdin.on("error", lost);
+    connection.onError(lost);
+    connection.onClose(lost);
+    connection.onRequest("workspace/configuration", ({ items }: { items: readonly unknown[] }) =>
+      items.map(() => settings),
+    );
+    // It asks whether it may watch files.
+    connection.onRequest(() => null);
+    connection.listen();
     this.#server = server;
-    this.#listen(server);
     // It doesn't hold the kernel, which waits for it only while it asks.
-    server.unref();
-    for (const stream of [server.stdin, server.stdout])
-      (stream as unknown as { unref?(): void }).unref?.();
+    child.unref();
+    for (const stream of [child.stdin, child.stdout]) setHold(stream, false);
     const capabilities = {
       workspace: { configuration: true },
       textDocument: {
@@ -216,15 +222,15 @@ export class LanguageServer {
     };
     const rootUri = pathToFileURL(this.pathOf("")).href;
     const own = { processId: process.pid, rootUri, capabilities, initializationOptions };
-    void this.request("initialize", own).catch(() => undefined);
+    void this.#request("initialize", own).catch(() => undefined);
     this.#notify("initialized", {});
     for (const [path, { text }] of this.#documents) this.#open(path, text, 1);
     return server;
   }
 
   /** Ends the server, and with it what it works on; the next request starts another. @param why for who waits */
-  stop(why?: Error): void {
-    if (this.#server) this.#ended(this.#server, why);
+  stop(why = new Error("TypeScript's language server was ended")): void {
+    if (this.#server) this.#end(this.#server, why);
   }
 
   /** Sets the text of a document, opening it if need be. */
@@ -259,11 +265,7 @@ export class LanguageServer {
   }
 
   async diagnostics(path: string): Promise<readonly Diagnostic[]> {
-    const { items } = Object(await this.#ask("diagnostic", path)) as { items?: unknown };
-    // No answer is no all-clear.
-    if (!Array.isArray(items) || !items.every(isDiagnostic)) {
-      throw new ServerEnded("TypeScript's language server gave no diagnostics");
-    }
+    const { items } = (await this.#ask("diagnostic", path)) as { items: readonly Diagnostic[] };
     return items.filter(({ severity = 1 }) => severity === 1);
   }
 
@@ -272,52 +274,61 @@ export class LanguageServer {
     path: string,
     position: Position,
   ): Promise<{ items: readonly CompletionItem[]; range: Range | undefined }> {
-    type Answer = { items?: unknown; itemDefaults?: { editRange?: Range & { replace?: Range } } };
-    const answer = Object(await this.#ask("completion", path, position)) as Answer;
-    const items = Array.isArray(answer.items) ? answer.items.filter(isCompletion) : [];
-    const own = items.map(({ textEdit }) => textEdit?.replace ?? textEdit?.range).find(isRange);
-    const shared = [answer.itemDefaults?.editRange?.replace, answer.itemDefaults?.editRange];
-    return { items, range: shared.find(isRange) ?? own };
+    type Answer = {
+      items: readonly CompletionItem[];
+      itemDefaults?: { editRange?: Range | { replace: Range } };
+    };
+    const answer = (await this.#ask("completion", path, position)) as Answer | null;
+    const { items = [], itemDefaults } = answer ?? {};
+    const shared = itemDefaults?.editRange;
+    const range = shared && "replace" in shared ? shared.replace : shared;
+    const own = items.flatMap(({ textEdit }) => textEdit?.replace ?? textEdit?.range ?? []);
+    return { items, range: range ?? own[0] };
   }
 
   /** Signature and documentation at a position in Markdown; those of the call there where there is no name. */
   async hover(path: string, position: Position): Promise<string | undefined> {
-    type Hover = { contents?: { value?: unknown } } | null;
+    type Hover = { contents: { value: string } } | null;
     const hover = (await this.#ask("hover", path, position)) as Hover;
-    const shown = textIn(hover?.contents?.value);
-    if (shown !== "") return shown;
-    type Signature = { label?: unknown; documentation?: string | { value?: unknown } | null };
-    type Help = { signatures?: (Signature | null)[]; activeSignature?: number } | null;
+    if (hover && hover.contents.value !== "") return hover.contents.value;
+    type Signature = { label: string; documentation?: string | { value: string } };
+    type Help = { signatures: Signature[]; activeSignature?: number } | null;
     const help = (await this.#ask("signatureHelp", path, position)) as Help;
-    const { label, documentation } = help?.signatures?.[help.activeSignature ?? 0] ?? {};
-    if (textIn(label) === "") return undefined;
-    const text = textIn(typeof documentation === "object" ? documentation?.value : documentation);
-    return `\`\`\`typescript\n${textIn(label)}\n\`\`\`\n${text}`;
+    const signature = help?.signatures[help.activeSignature ?? 0];
+    if (!signature) return undefined;
+    const { label, documentation = "" } = signature;
+    const text = typeof documentation === "string" ? documentation : documentation.value;
+    return `\`\`\`typescript\n${label}\n\`\`\`\n${text}`;
   }
 
   #ask(method: string, path: string, position?: Position): Promise<unknown> {
-    return this.request(`textDocument/${method}`, {
+    return this.#request(`textDocument/${method}`, {
       textDocument: { uri: pathToFileURL(path).href },
       ...(position && { position }),
     });
   }
 
   /** @throws ServerEnded where the server ends before it answers */
-  request(method: string, params: object): Promise<unknown> {
+  async #request(method: string, params: object): Promise<unknown> {
     const server = this.start();
-    const id = ++this.#requests;
-    return new Promise((resolve, reject) => {
-      const late = setTimeout(() => {
-        this.stop(new ServerEnded("TypeScript's language server took too long", true));
-      }, patienceMilliseconds);
-      this.#waiting.set(id, { resolve, reject, late });
-      this.#hold(server);
-      this.#send({ id, method, params });
-    });
+    const late = setTimeout(() => {
+      this.stop(new ServerEnded("TypeScript's language server took too long", true));
+    }, answerMilliseconds);
+    // The process lives while it waits for an answer, and not for the server itself.
+    if (server.waiting++ === 0) setHold(server.process.stdout, true);
+    try {
+      return await server.connection.sendRequest(method, params);
+    } catch (error) {
+      throw server.ended ?? new ServerEnded((error as Error).message);
+    } finally {
+      clearTimeout(late);
+      if (--server.waiting === 0) setHold(server.process.stdout, false);
+    }
   }
 
   #notify(method: string, params: object): void {
-    this.#send({ method, params });
+    // Where it can't be written, the server has ended.
+    void this.#server?.connection.sendNotification(method, params).catch(() => undefined);
   }
 
   #open(path: string, text: string, version: number): void {
@@ -332,112 +343,21 @@ export class LanguageServer {
     });
   }
 
-  #send(message: object): void {
-    const text = JSON.stringify({ jsonrpc: "2.0", ...message });
-    this.#server?.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-  }
-
-  #listen(server: Server): void {
-    let held: Buffer = Buffer.alloc(0);
-    server.stdout.on("data", (data: Buffer) => {
-      held = held.length === 0 ? data : Buffer.concat([held, data]);
-      try {
-        for (;;) {
-          const head = held.indexOf("\r\n\r\n");
-          if (head < 0 && held.length < mostHead) return;
-          const [, size] = /Content-Length: *(\d+)/i.exec(held.toString("latin1", 0, head)) ?? [];
-          const end = head + 4 + Number(size);
-          if (!(end < mostBytes)) throw new Error("It is no message.");
-          if (held.length < end) return;
-          this.#take(JSON.parse(held.toString("utf8", head + 4, end)) as Incoming);
-          held = held.subarray(end);
-        }
-      } catch {
-        this.#ended(server); // Nothing after it can be read.
-      }
-    });
-  }
-
-  #take({ id, method, params, result, error }: Incoming): void {
-    if (method !== undefined) {
-      // It asks for settings, and whether it may watch files.
-      const items =
-        method === "workspace/configuration" ? params?.items?.map(() => settings) : null;
-      if (id !== undefined) this.#send({ id, result: items ?? null });
-      return;
-    }
-    const waiting = this.#waiting.get(id ?? 0);
-    this.#waiting.delete(id ?? 0);
-    clearTimeout(waiting?.late);
-    this.#hasAnswered = true;
-    if (this.#server && this.#waiting.size === 0) this.#hold(this.#server);
-    if (error) waiting?.reject(new ServerEnded(error.message));
-    else waiting?.resolve(result);
-  }
-
-  /** The process lives while it waits for an answer, and not for the server itself. */
-  #hold(server: Server): void {
-    const stdout = server.stdout as unknown as { ref?(): void; unref?(): void };
-    if (this.#waiting.size > 0) stdout.ref?.();
-    else stdout.unref?.();
-  }
-
-  #ended(server: Server, why?: Error): void {
+  #end(server: Server, why: Error): void {
     if (this.#server !== server) return;
-    server.kill("SIGKILL");
     this.#server = undefined;
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const { reject, late } of waiting) {
-      clearTimeout(late);
-      reject(
-        why ?? new ServerEnded("TypeScript's language server ended", false, this.#hasAnswered),
-      );
-    }
+    server.ended = why;
+    server.process.kill("SIGKILL");
+    server.connection.dispose();
   }
 }
 
-interface Incoming {
-  readonly id?: number;
-  readonly method?: string;
-  readonly params?: { readonly items?: readonly unknown[] };
-  readonly result?: unknown;
-  readonly error?: { readonly message: string };
-}
-
-function textIn(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function isRange(value: unknown): value is Range {
-  const { start, end } = Object(value) as Partial<Range>;
-  return [start, end].every((at) => isPlace(at?.line) && isPlace(at?.character));
-}
-
-/** True for a count of lines or characters. */
-function isPlace(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isDiagnostic(value: unknown): value is Diagnostic {
-  const { range, severity = 1, message, relatedInformation = [] } = Object(value) as Diagnostic;
-  const isRelated = (each: unknown) => {
-    type Related = { message?: unknown; location?: { range?: unknown } | null };
-    const { message, location } = Object(each) as Related;
-    return typeof message === "string" && isRange(location?.range);
-  };
-  return (
-    isRange(range) &&
-    typeof severity === "number" &&
-    typeof message === "string" &&
-    Array.isArray(relatedInformation) &&
-    relatedInformation.every(isRelated)
-  );
-}
-
-function isCompletion(value: unknown): value is CompletionItem {
-  const { label, sortText = "" } = Object(value) as CompletionItem;
-  return typeof label === "string" && typeof sortText === "string";
+/** Lets a pipe of a child keep this process alive, or not. */
+function setHold(pipe: Readable | Writable, isHeld: boolean): void {
+  // The type says stream, Node makes sockets of pipes.
+  const socket = pipe as Socket;
+  if (isHeld) socket.ref();
+  else socket.unref();
 }
 
 /** The folder of a package as it is found from another one. */
@@ -451,7 +371,7 @@ function found(name: string, from: string): string | undefined {
 }
 
 /** The native compiler of this platform. @throws ProbelabError where it isn't installed */
-function executable(): string {
+export function compilerPath(): string {
   const native = createRequire(import.meta.url).resolve("typescript-native/package.json");
   const platform = `@typescript/typescript-${process.platform}-${process.arch}`;
   try {

@@ -38,7 +38,7 @@ export interface Notebook {
  * @throws ProbelabError where the file can't be read or is no such notebook
  */
 export async function readNotebook(path: string): Promise<Notebook> {
-  const parsed = parseNotebook(await readText(path), path);
+  const parsed = parseNotebook(await readNotebookText(path), path);
   return {
     nbformat: 4,
     nbformat_minor: Math.max(5, parsed.nbformat_minor),
@@ -57,7 +57,7 @@ export async function writeNotebook(path: string, notebook: Notebook): Promise<v
   await writeWhole(path, `${JSON.stringify({ ...notebook, cells }, null, 1)}\n`);
 }
 
-async function readText(path: string): Promise<string> {
+async function readNotebookText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
@@ -127,7 +127,7 @@ export function hideSecretsIn(cell: CodeCell): void {
 }
 
 /** Characters that a notebook keeps of what its cells print in a run, and of one output as text. */
-const mostPrinted = 5_000_000;
+const mostPrintedOfRun = 5_000_000;
 const mostText = 1_000_000;
 
 /** Puts the outputs of a run's cells into a notebook, as a frontend does, but for what makes it too large. */
@@ -151,17 +151,17 @@ export class OutputCollector {
   }
 
   #print(cell: CodeCell, name: "stdout" | "stderr", text: string): void {
-    if (this.#printed > mostPrinted) return;
+    if (this.#printed > mostPrintedOfRun) return;
     const last = cell.outputs.at(-1);
     const isSame = last?.output_type === "stream" && last.name === name;
     const before = isSame ? last.text : "";
     const all = overwritten(before, text);
     this.#printed += all.length - before.length;
-    const kept = all.slice(0, mostPrinted - this.#printed + all.length);
+    const kept = all.slice(0, mostPrintedOfRun - this.#printed + all.length);
     if (isSame) last.text = kept;
     else cell.outputs.push({ output_type: "stream", name, text: kept });
-    if (this.#printed <= mostPrinted) return;
-    const note = `\nThis run printed more than ${mostPrinted / 1_000_000} MB: the rest is left out, of later cells too.\n`;
+    if (this.#printed <= mostPrintedOfRun) return;
+    const note = `\nThis run printed more than ${mostPrintedOfRun / 1_000_000} MB: the rest is left out, of later cells too.\n`;
     cell.outputs.push({ output_type: "stream", name: "stderr", text: note });
   }
 }

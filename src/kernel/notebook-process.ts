@@ -27,9 +27,9 @@ export type CellEnd = CellOutcome | { readonly status: "died"; readonly how: str
 /** Time after which an interrupted cell also gets a signal: a synchronous loop reads no messages. */
 const signalAfterMilliseconds = 700;
 /** Time that an interrupted cell, and a process that is to end, have to do so. */
-const graceMilliseconds = 2500;
+const endingMilliseconds = 2500;
 /** Time that an interrupted run has to write what it started. */
-const patienceMilliseconds = 10_000;
+const writingMilliseconds = 10_000;
 /** Time for the last output of a process; a child of it may hold its streams open for ever. */
 const lastOutputMilliseconds = 500;
 
@@ -108,7 +108,7 @@ export class NotebookProcess {
   async finish(signal: AbortSignal | undefined): Promise<CellEnd> {
     await this.#ready;
     const patience = new Promise<CellOutcome>((resolve) => {
-      const wait = () => setTimeout(resolve, patienceMilliseconds, { status: "ok" }).unref();
+      const wait = () => setTimeout(resolve, writingMilliseconds, { status: "ok" }).unref();
       if (signal?.aborted === true) wait();
       else signal?.addEventListener("abort", wait, { once: true });
     });
@@ -123,7 +123,7 @@ export class NotebookProcess {
     const whileRunning = (signal: NodeJS.Signals) => () =>
       void (this.#isRunning && this.#child.kill(signal));
     setTimeout(whileRunning("SIGINT"), signalAfterMilliseconds).unref();
-    setTimeout(whileRunning("SIGKILL"), graceMilliseconds).unref();
+    setTimeout(whileRunning("SIGKILL"), endingMilliseconds).unref();
   }
 
   /**
@@ -133,7 +133,7 @@ export class NotebookProcess {
    */
   async close(withChildren: boolean): Promise<void> {
     this.#send({ type: "end" });
-    const killer = setTimeout(() => this.#child.kill("SIGKILL"), graceMilliseconds);
+    const killer = setTimeout(() => this.#child.kill("SIGKILL"), endingMilliseconds);
     await this.#gone;
     clearTimeout(killer);
     if (withChildren) this.kill();

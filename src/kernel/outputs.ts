@@ -87,7 +87,7 @@ export function captureStream(name: StreamName): void {
 }
 
 /** Characters that a cell may print: a frontend and a file choke on more, and it takes many times the memory. */
-const mostPrinted = 20_000_000;
+const mostPrintedOfCell = 20_000_000;
 
 const everyMilliseconds = 50;
 const mostCharacters = 1_000_000;
@@ -120,17 +120,17 @@ export class StreamBatch {
   }
 
   write(name: StreamName, printed: string): void {
-    if (this.#printed > mostPrinted) return;
-    const text = printed.slice(0, characterEnd(printed, mostPrinted - this.#printed));
+    if (this.#printed > mostPrintedOfCell) return;
+    const text = printed.slice(0, characterEnd(printed, mostPrintedOfCell - this.#printed));
     this.#printed += printed.length;
     if (name !== this.#name) this.flush();
     this.#name = name;
     this.#pieces.push(text);
     this.#size += text.length;
-    if (this.#printed > mostPrinted) {
+    if (this.#printed > mostPrintedOfCell) {
       this.#sendPieces(true);
       [this.#pieces, this.#size] = [[], 0]; // It may be half a secret.
-      const millions = mostPrinted / 1_000_000;
+      const millions = mostPrintedOfCell / 1_000_000;
       const text = `\nPrinted more than ${millions} MB: the rest is left out.\n`;
       this.#sink({ output_type: "stream", name: "stderr", text });
       return;

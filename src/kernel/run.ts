@@ -11,7 +11,7 @@ export class InterruptedError extends Error {
 }
 
 /** Time that the code of an interrupted cell has to close what it opened. */
-const graceMilliseconds = 500;
+const closingMilliseconds = 500;
 
 /** A cell while its code runs: an interrupt rejects its awaits. */
 export class RunningCell {
@@ -42,7 +42,7 @@ export class RunningCell {
 
   interrupt(): void {
     if (this.interrupted) return;
-    this.#graceEnds = Date.now() + graceMilliseconds;
+    this.#graceEnds = Date.now() + closingMilliseconds;
     const reason = new InterruptedError();
     this.#abort.abort(reason);
     this.#nextFails = this.#waiting.size === 0;
@@ -87,7 +87,7 @@ export class RunningCell {
       if (!this.interrupted) throw error;
     });
     if (!this.interrupted) return;
-    const grace = new Promise((resolve) => setTimeout(resolve, graceMilliseconds).unref());
+    const grace = new Promise((resolve) => setTimeout(resolve, closingMilliseconds).unref());
     await Promise.race([code, grace]).catch(() => undefined);
     throw this.signal.reason;
   }

@@ -228,7 +228,7 @@ export class CellSession {
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(names))) {
       try {
         const value: unknown = property.get?.call(names);
-        // What is never given another value doesn't hold its cell.
+        // Constants are copied, so that they don't keep their cell alive.
         const isKept = areLive || property.set !== undefined;
         const kept = isKept
           ? property

@@ -24,7 +24,7 @@ export async function mimeBundles(
   frontend: Frontend = {},
 ): Promise<readonly MimeBundle[]> {
   return (await bundlesOf(await value, frontend)).map(({ data, metadata }) => {
-    const shown = Object.entries(data).map(([type, form]) => [type, withoutSecrets(type, form)]);
+    const shown = Object.entries(data).map(([type, form]) => [type, redacted(type, form)]);
     return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
   });
 }
@@ -34,7 +34,7 @@ export async function mimeBundle(value: unknown): Promise<MimeBundle> {
   return (await mimeBundles(value)).at(-1)!;
 }
 
-function withoutSecrets(type: string, value: unknown): unknown {
+function redacted(type: string, value: unknown): unknown {
   if (typeof value === "string") {
     return /^image\/(?!svg)|pdf$/.test(type) ? value : hideSecrets(value);
   }
@@ -47,13 +47,12 @@ async function bundlesOf(settled: unknown, frontend: Frontend): Promise<readonly
   const own = await displayed(settled, frontend);
   if (own) return [own];
   if (isFinding(settled)) {
-    const { findingBundles } = await import("../chart/finding/change.js");
+    const { findingBundles } = await import("../chart/page.js");
     return findingBundles(settled, (chart) => displayed(chart, frontend));
   }
   if (!isTable(settled)) return [{ data: { "text/plain": inspect(settled) }, metadata: {} }];
   // Loaded when it is needed: a kernel starts without the charts.
-  const { resultOf } = await import("../chart/check-result.js");
-  const { resultHtml } = await import("../chart/table.js");
+  const { resultHtml, resultOf } = await import("../chart/page.js");
   const result = resultOf(settled, "table");
   const data = { "text/html": resultHtml(result), "text/plain": result.toString() };
   return [{ data, metadata: {} }];

@@ -9,7 +9,7 @@ interface DebugRequest {
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 
-const mostCharacters = 300;
+const mostShownCharacters = 300;
 const mostParts = 1000;
 /** Objects that a frontend may open; the list starts anew when a cell has run. */
 const mostHeld = 10_000;
@@ -127,7 +127,7 @@ function inWords(value: unknown): { type: string; text: string } {
   const shown = hideSecrets(text);
   return {
     type,
-    text: shown.length > mostCharacters ? `${shown.slice(0, mostCharacters)}…` : shown,
+    text: shown.length > mostShownCharacters ? `${shown.slice(0, mostShownCharacters)}…` : shown,
   };
 }
 

@@ -140,9 +140,9 @@ export function aboutDistinct(value: Sql): Sql {
   return sql`toFloat64(uniqIf(${value}, notEmpty(toString(${value}))))`;
 }
 
-/** About how many different combinations of values there are (within 1 %). */
-export function about(values: readonly Sql[]): Sql {
-  return sql`uniq(tuple(${join(values)}))`;
+/** About how many distinct values all rows of an answer have, in each of them. */
+export function aboutValues(value: Sql): Sql {
+  return sql`toFloat64(uniq(${value}) OVER ())`;
 }
 
 /** True where a value is null or its text is empty. */

@@ -9,8 +9,8 @@ import { mergeRows } from "./merge-rows.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
 import { cellsSql, unusable } from "./question-sql.js";
 import {
-  about,
   aboutDistinct,
+  aboutValues,
   asCode,
   asFloat,
   countRows,
@@ -20,7 +20,7 @@ import {
 import type { Source, SourceKind } from "./source.js";
 import { and, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
-import { askInWindows, isTooMuch } from "./windows.js";
+import { askInWindows } from "./windows.js";
 
 /** A source and what questions of change take of it by default. */
 export interface CubeSource {
@@ -92,8 +92,8 @@ export interface CubeQuestion {
 }
 
 /**
- * Asks for all cells of a range in one scan. The server groups by the columns as they are stored and
- * makes text of the groups only.
+ * Asks for all cells of a range in one scan (of windows of it, where the server can't answer at once).
+ * The server groups by the columns as they are stored and makes text of the groups only.
  *
  * @throws ProbelabError for unknown columns, and where there are more cells than an answer may have.
  */
@@ -104,10 +104,6 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const lacking = options.by ? [] : cube.dimensions.filter((name) => !has(source, name));
   const by = options.by ?? cube.dimensions.filter((name) => !lacking.includes(name));
   const dimensions = by.map((one) => dimensionOf(nameOf(one), one, source, range.timeZone));
-  // A server that can't count them in one go is asked in windows, which are limited by themselves.
-  await refuseMany(database, source, range, dimensions, options).catch((error: unknown) => {
-    if (!isTooMuch(error)) throw error;
-  });
   const plan = new Plan(source);
   const measures = options.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
   const minutes = (+range.end - +range.start) / 60_000;
@@ -126,14 +122,34 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const { aggregates } = plan;
   const summed = entity ? [ROWS, "_shared"] : aggregates.map(({ as }) => as);
   const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
-  const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, asCode(text(raw(`_g${at}`)))]);
+  // Texts of more values than can be judged aren't sent: the answer is refused.
+  const texts = dimensions.map(({ text }, at): Column => {
+    const isFew = sql`${raw(`_n${at}`)} <= ${raw(String(MOST_VALUES))}`;
+    return [`_d${at}`, asCode(sql`if(${isFew}, ${text(raw(`_g${at}`))}, NULL)`)];
+  });
+  const names = dimensions.map(({ name }) => name);
+  const many = dimensions.map((_, at): Column => [`_n${at}`, aboutValues(raw(`_g${at}`))]);
   const questionOf = (window: TimeRange) => {
     const cells = entity ? splitDistinct(plan, window, entity, keys) : cellsSql(plan, window, keys);
-    const columns = [...texts, ...summed.map((as): Column => [as, raw(as)])];
-    const usable = source.unusable !== undefined && { where: [raw("NOT _unusable")] };
-    return print(select({ columns, from: nested(cells), ...usable }));
+    const columns = [...many, ...texts, ...summed.map((as): Column => [as, raw(as)])];
+    const usable =
+      source.unusable === undefined
+        ? cells
+        : select({
+            columns: [["*", raw("*")]],
+            from: nested(cells),
+            where: [raw("NOT _unusable")],
+          });
+    // One more than an answer may have tells that there are too many.
+    const limited = sql`${usable}\nLIMIT ${raw(String(MOST_CELLS + 1))}`;
+    return print(select({ columns, from: nested(limited) }));
   };
-  const part = (window: TimeRange) => database.ask({ ...questionOf(window), action, signal });
+  const part = async (window: TimeRange) => {
+    const answer = await database.ask({ ...questionOf(window), action, signal });
+    const values = many.map(([as]) => Number(columnValues(answer.table, as)[0] ?? 0));
+    refuseMany(names, values, answer.table.numRows(), action);
+    return answer;
+  };
   const answer = await askInWindows(plan, range, () => part(range), part);
   const natural = dimensions.map(() => ({ natural: 1 }));
   const table =
@@ -142,6 +158,11 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
       mergeRows(answer.windows, natural, aggregates, Infinity) as object[],
     );
   const rows = table.numRows();
+  const found = dimensions.map((_, at) => columnValues(table, `_d${at}`));
+  if (answer.windows.length > 0) {
+    const values = found.map((column) => new Set(column).size);
+    refuseMany(names, values, rows, action);
+  }
   const values = read.map(() => new Float64Array(rows));
   const getters = summed.map((as) => [as, table.getter(as)] as const);
   const cell: Record<string, AnswerRow[string]> = {};
@@ -152,14 +173,14 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const filter = whereText(where);
   return {
     dimensions: dimensions.map(({ label }, at) =>
-      columnValues(table, `_d${at}`).map((text) => (text === null ? null : label(text as string))),
+      found[at]!.map((text) => (text === null ? null : label(text as string))),
     ),
     rows,
     nameless: distinct?.[1] === undefined ? undefined : values.pop(),
     distinct: distinct ? values.pop() : undefined,
     values,
     measures,
-    names: dimensions.map(({ name }) => name),
+    names,
     lacking,
     kind: source.kind,
     rowNoun: source.rowNoun,
@@ -175,32 +196,24 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
 const MOST_VALUES = 20_000;
 const MOST_CELLS = 1_000_000;
 
-/** Counts the dimensions' values on the server (within 1 %) before their cells are asked. */
-async function refuseMany(
-  database: Database,
-  source: Source,
-  range: TimeRange,
-  dimensions: readonly { readonly name: string; readonly key: Sql }[],
-  { action, signal }: CubeQuestion,
-): Promise<void> {
-  const keys = dimensions.map(({ key }) => key);
-  const columns = keys.map((key, at): Column => [`_n${at}`, about([key])]);
-  const cells: Column = ["_cells", about(keys)];
-  const question = select({ columns: [...columns, cells], from: source.from(range) });
-  const { table } = await database.ask({ ...print(question), action, signal });
-  const count = (as: string) => Number(columnValues(table, as)[0] ?? 0);
+/** @throws ProbelabError where there are too many cells, or too many values of a dimension. */
+function refuseMany(
+  names: readonly string[],
+  values: readonly number[],
+  cells: number,
+  action: string,
+): void {
   const text = (many: number) => many.toLocaleString("en-US");
-  const large = dimensions.find((_, at) => count(`_n${at}`) > MOST_VALUES);
-  const names = dimensions.map(({ name }) => name);
+  const large = names.find((_, at) => values[at]! > MOST_VALUES);
   if (large !== undefined) {
-    const many = count(`_n${dimensions.indexOf(large)}`);
+    const others = names.filter((name) => name !== large).join(", ");
     throw new ProbelabError(
-      `Can't ${action} by ${large.name}: it has about ${text(many)} different values, and ${text(MOST_VALUES)} are the most. Leave it out of dimensions${names.length === 1 ? "" : ` (${names.filter((name) => name !== large.name).join(", ")})`}, or ask about fewer rows with where.`,
+      `Can't ${action} by ${large}: it has more than ${text(MOST_VALUES)} different values. Leave it out of dimensions${others === "" ? "" : ` (${others})`}, or ask about fewer rows with where.`,
     );
   }
-  if (count("_cells") > MOST_CELLS) {
+  if (cells > MOST_CELLS) {
     throw new ProbelabError(
-      `Can't ${action} by ${names.join(", ")}: about ${text(count("_cells"))} combinations of their values occur, and ${text(MOST_CELLS)} are the most. Take fewer dimensions, or ask about fewer rows with where.`,
+      `Can't ${action} by ${names.join(", ")}: more than ${text(MOST_CELLS)} combinations of their values occur. Take fewer dimensions, or ask about fewer rows with where.`,
     );
   }
 }

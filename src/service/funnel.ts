@@ -10,13 +10,14 @@ import type { Logs } from "../sources/logs/logs.js";
 import type { Measurements } from "../sources/measurements/measurements.js";
 import { countDistinct } from "../query/measure.js";
 import { resultOfRows } from "../result/own-rows.js";
+import { gapMeasure } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, rangeText, type TimeRange } from "../time/time-range.js";
 import { momentText } from "../time/time-zone.js";
 import { DAY, durationText, HOUR, MINUTE, SECOND, WEEK } from "../time/span.js";
-import { weekBefore } from "../change/compare.js";
+import { weekBefore } from "../change/cells/compare.js";
 import { originOfAll, tell, type Finding } from "../change/finding.js";
-import { CERTAIN, PART_TOLERANCE } from "../change/thresholds.js";
+import { CERTAIN, PART_TOLERANCE } from "../change/cells/thresholds.js";
 import { signedPercent } from "../base/numbers.js";
 
 /** What `lab.funnel` takes. */
@@ -55,7 +56,7 @@ type Step = keyof typeof CULPRITS;
 const STEPS = Object.keys(CULPRITS) as Step[];
 /** The part that the pipeline and ingestion lose hardly varies from week to week: so much more is a loss. */
 const LEAST_LOST = 0.01;
-/** Losses that are looked for where none was found, in percent; where not even the last would show, the funnel can't tell. */
+/** Losses (%) tested for; if the largest would go unseen, the funnel is inconclusive. */
 const LOSSES = Array.from({ length: 95 }, (_, at) => 1 + at);
 
 /**
@@ -86,7 +87,7 @@ export async function funnel(
   const when = weeks === 1 ? "the week before" : `${weeks} weeks before`;
   const now = await countSteps(logs, measurements, range);
   const then = await countSteps(logs, measurements, earlier);
-  const rows: Judged[] = [];
+  const rows: JudgedStep[] = [];
   for (const step of STEPS) {
     const [n, m] = [now.counts[step], then.counts[step]];
     const from = rows.findLast((row) => row.now !== null && row.before !== null);
@@ -100,11 +101,11 @@ export async function funnel(
   const columns = {
     dimensions: [{ name: "step", order: STEPS }],
     measures: [
-      { ...column("now", "Now", "reports"), main: true as const },
-      column("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
-      column("passed", "By the step before", "share"),
-      column("passed_before", "The same, before", "share"),
-      column("change", "Change of that share", "share"),
+      { ...gapMeasure("now", "Now", "reports"), main: true as const },
+      gapMeasure("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
+      gapMeasure("passed", "By the step before", "share"),
+      gapMeasure("passed_before", "The same, before", "share"),
+      gapMeasure("change", "Change of that share", "share"),
     ],
   };
   const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
@@ -121,26 +122,23 @@ export async function funnel(
       ...(isNow ? [`${fresh.headline}. ${fresh.evidence}`, ...fresh.details] : []),
     ]),
     found: found || (isNow && fresh.found),
-    result: new Result(resultOfRows(shown).table, { ...origin, range }),
+    result: resultOfRows(shown, { ...origin, range }),
     freshness: fresh,
   };
 }
 
-const column = (name: string, label: string, unit: string) =>
-  ({ name, label, unit, additive: false, missing: "gap" }) as const;
-
 /** A step, whether it lost more than chance explains, whether that is enough to name it, and the least loss that would be (in percent). */
-type Judged = FunnelRow & {
+type JudgedStep = FunnelRow & {
   readonly test: { readonly isLoss: boolean; readonly isFound: boolean; readonly least: number };
 };
 
-/** How many of the step before a step let through, against the week before. @param from the step before that is known. */
+/** Share of the previous step that got through, against the week before. @param from the step before that is known. */
 function judge(
   step: Step,
   now: number | null,
   before: number | null,
-  from: Judged | undefined,
-): Judged {
+  from: JudgedStep | undefined,
+): JudgedStep {
   const [of, ofBefore] = [from ? from.now : before, from ? from.before : before];
   const known = now !== null && before !== null && of !== null && ofBefore !== null;
   const passed = now !== null && of ? now / of : null;
@@ -239,7 +237,12 @@ async function attempt<T>(what: string, ask: () => Promise<T>): Promise<T | stri
   }
 }
 
-function verdict(rows: readonly Judged[], unknown: readonly string[], span: string, when: string) {
+function verdict(
+  rows: readonly JudgedStep[],
+  unknown: readonly string[],
+  span: string,
+  when: string,
+) {
   const shown = rows.filter(({ now, before }) => now !== null || before !== null);
   const text = (value: number | null) => (value === null ? "unknown" : grouped(value));
   const steps = shown
@@ -308,7 +311,7 @@ export type FreshnessRow = {
 const STORED_AT =
   /^(?:(?:inserted|stored|ingested|received|processed|submitted|uploaded)(?:_at|_time|_ts)?|(?:insert|storage|ingestion|ingest|arrival|submission|upload|receive)_(?:time|at|ts|timestamp))$/i;
 const STEP = 300;
-/** What was seen in fewer steps of a week has no rhythm to fall out of. */
+/** Programs seen in fewer steps a week aren't judged. */
 const FEWEST = 5;
 /** Nobody is silent within so many seconds. */
 const USUAL_SILENCE = 900;
@@ -349,9 +352,9 @@ export async function freshness(
       { name: "program", order: [...new Set(rows.map((row) => row.program))] },
     ],
     measures: [
-      { ...column("age", "Age of the newest row", "s"), main: true as const },
-      column("lag_q50", "Lag of storing, median", "s"),
-      column("lag_q95", "Lag of storing, 95th percentile", "s"),
+      { ...gapMeasure("age", "Age of the newest row", "s"), main: true as const },
+      gapMeasure("lag_q50", "Lag of storing, median", "s"),
+      gapMeasure("lag_q95", "Lag of storing, 95th percentile", "s"),
     ],
     kinds: { newest: "time" as const },
   };

@@ -23,7 +23,7 @@ import {
   type Finding,
   type Telling,
 } from "../change/finding.js";
-import { LEAST_RUNS, LEAST_SHARE } from "../change/thresholds.js";
+import { LEAST_RUNS, LEAST_SHARE } from "../change/cells/thresholds.js";
 import { amount, signedPercent } from "../base/numbers.js";
 import { changeText, spoken, valueText } from "../change/words.js";
 
@@ -62,7 +62,7 @@ export interface ReleaseFinding extends Finding {
   readonly software: string | null;
   readonly version: string;
   readonly previous: string | null;
-  /** Its first hour on the day by which a hundredth of its measurements had come; null where it can't be compared. */
+  /** First hour of the day its running total reached 1 %; null where it can't be compared. */
   readonly since: Date | null;
   /** Runs behind each number: of the previous version, and of the release. */
   readonly runs: { readonly before: number; readonly after: number };
@@ -376,7 +376,7 @@ export function words(
   const list = (some: typeof same) => some.map(({ text }) => lowered(text)).join(", ");
   return [
     ...moved.map(({ value, text }) => ({
-      headline: `: ${lowered(spoken(value.measure))} ${shortChange(value)}`,
+      headline: `: ${lowered(spoken(value.measure))} ${changeOf(value)}`,
       evidence: text,
     })),
     ...(same.length === 0
@@ -394,7 +394,7 @@ export function words(
 }
 
 /** "−59 %"; of a share "1.2 % → 8 %". */
-function shortChange({ before, after, relative, unit }: ReleaseValue): string {
+function changeOf({ before, after, relative, unit }: ReleaseValue): string {
   if (unit === "share" || relative === null)
     return `${amount(before, unit)} → ${amount(after, unit)}`;
   return signedPercent(relative);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { seeded } from "../../bench/change/change-points.js";
+import { seeded } from "../support/change/draws.js";
 import { anomalies, between } from "../../src/index.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
-import { HOUR, START, hourlyResult, serviceCounts } from "./flow-results.js";
+import { HOUR, START, hourlyResult, serviceCounts } from "../support/change/flow-results.js";
 
 const WEEKS_8 = 1344;
 const scaled = (values: readonly number[], from: number, to: number, by: number) =>
@@ -33,7 +33,7 @@ describe("anomalies", () => {
     const quiet = await anomalies(hourlyResult({ "": clean }), since);
     expect(quiet.found).toBe(false);
     expect(quiet.sentence).toMatch(
-      /^No sudden drop of measurements\. A drop of \d\d? % or more over two hours would have been noticed\. 36 hours, .* UTC, were judged; about 1 false alarm in 4 weeks is accepted\.$/,
+      /^No sudden drop of measurements\. A drop of \d\d? % or more over two hours would have been noticed\. 36 hours, .* UTC, were judged; about 1 false alarm in 4 weeks is accepted\. A slow fall over weeks becomes usual and isn't looked for\.$/,
     );
     expect(quiet.least).toBeLessThan(0.5);
   });
@@ -50,7 +50,7 @@ describe("anomalies", () => {
     const both = await anomalies(hourlyResult({ IT: few, US: clean }), since);
     expect(both.least).not.toBeNull();
     expect(both.sentence).toMatch(
-      /would have been noticed in 1 of the groups, in the other 1 not even a stop\. 36 hours, .*; about 1 false alarm in 4 weeks is accepted\.$/,
+      /would have been noticed in 1 of the groups, in the other 1 not even a stop\. 36 hours, .*; about 1 false alarm in 4 weeks is accepted\. A slow/,
     );
   });
 
@@ -97,14 +97,6 @@ describe("anomalies", () => {
     const dropped = hourlyResult({ "": scaled(values, 2000, 2010, 0.3) }, { range });
     const [alarm] = (await anomalies(dropped, { since: "14 days" })).result.rows();
     expect(alarm).toMatchObject({ kind: "drop", t: new Date(START + 2000 * HOUR) });
-  });
-
-  it("finds a fall over weeks, which no hour alarms", async () => {
-    const slow = clean.map((n, at) => Math.round(n * (at < 840 ? 1 : 1 - (at - 840) / 1008)));
-    const found = await anomalies(hourlyResult({ "": slow }), { since: "24 hours" });
-    expect(found.sentence).toMatch(
-      /(But the week to 2 Mar 2026 held [34]\d % fewer measurements than the week to \d+ \w+ 2026|The drop goes on)/,
-    );
   });
 
   it("tells a gap, silence, a group that stopped and a drop apart", async () => {
@@ -214,9 +206,6 @@ describe("anomalies", () => {
     );
     const few = clean.map((_, at) => (at < WEEKS_8 - 100 ? poisson(2) : 0));
     const { sentence } = await anomalies(hourlyResult({ "": few }), since);
-    expect(sentence).toMatch(
-      /But the week to .* held [56]\d % fewer measurements than the week to /,
-    );
     expect(sentence).not.toMatch(/No sudden drop|is over:/);
   });
 

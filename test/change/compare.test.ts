@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { between, compare, count, countDistinct, quantile, share } from "../../src/index.js";
-import { compareCells, weekBefore } from "../../src/change/compare.js";
-import { cellsOf, seeded, service, type Row } from "./cells-given.js";
+import { compareCells, weekBefore } from "../../src/change/cells/compare.js";
+import { cellsOf, type Row } from "../support/change/cells.js";
+import { seeded } from "../support/change/draws.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -38,6 +39,13 @@ describe("compare", () => {
     expect(await first(["2026-05-04", "2026-05-11"], ["2026-05-08", "2026-05-15"])).toMatch(
       /the ranges overlap, so that rows of both count on both sides/,
     );
+    const longer = await compare(lab.measurements, {
+      now,
+      before: between("2026-05-06", "2026-05-10"),
+    });
+    expect(longer.result.origin.notes.join(" ")).toMatch(/overlap.*differ in length/);
+    const alike = await compare(lab.measurements, { now, dimensions: ["probe_cc"] });
+    expect(alike.result.origin.notes).toEqual([]);
     await expect(first(["2026-05-08", "2026-05-15"], ["2026-05-01", "2026-05-08"])).rejects.toThrow(
       /begins later than the range in question .*Swap them\./,
     );
@@ -101,16 +109,6 @@ describe("compare", () => {
     expect(empty.sentence).toMatch(/^I can't compare the two ranges/);
     const gone = await compare(lab.measurements, { now: between("2026-05-15", "2026-05-22") });
     expect(gone.result.origin.notes.join(" ")).toMatch(/holds no measurement of 15–21 May 2026/);
-  });
-
-  it("says how the ranges lie where they aren't of one length, or overlap", async () => {
-    await using lab = await own.open();
-    const before = between("2026-05-06", "2026-05-10");
-    const longer = await compare(lab.measurements, { now, before });
-    expect(longer.result.origin.notes.join(" ")).toMatch(/overlap.*differ in length/);
-    const dimensions = ["probe_cc"];
-    const alike = await compare(lab.measurements, { now, dimensions });
-    expect(alike.result.origin.notes).toEqual([]);
   });
 
   it("refuses unknown options, columns and sources with what to pass", async () => {
@@ -198,18 +196,4 @@ it("compareCells: the interval of a quiet value holds no change in 95 of 100", (
   }
   expect(holding / 800).toBeGreaterThan(0.9);
   expect(found).toBe(0);
-});
-
-it("compareCells marks no share that users whose tests all fail may have moved", () => {
-  let quiet = 0;
-  for (let seed = 0; seed < 20; seed += 1) {
-    const draw = seeded(seed + 300);
-    // Three users a cell and week, of forty rows each: all of them fail, or none.
-    const failed = () => [1, 2, 3].filter(() => draw.uniform() < 0.08).length * 40;
-    const rows = service(seed, ["name", "cc"], [6, 8]).map((row): Row => {
-      return { ...row, before: 120, after: 120, partBefore: failed(), partAfter: failed() };
-    });
-    quiet += Number(!compareCells(cellsOf(["name", "cc"], rows, "rate"), 20).found);
-  }
-  expect(quiet).toBeGreaterThanOrEqual(19);
 });

@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
-import { between, chart, explain, last, postmortem, type Chart } from "../../src/index.js";
+import {
+  between,
+  chart,
+  compare,
+  connect,
+  explain,
+  last,
+  postmortem,
+  type Chart,
+} from "../../src/index.js";
 import { rangeText } from "../../src/time/time-range.js";
+import { answerGate } from "../support/answer-gate.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -77,6 +87,49 @@ test("of a release whose runs hold less, the runs of each version and what they 
   const report = postmortem({ title: "x", severity: 3, detectedAt: after.start }).finding(why);
   const { title } = (report.figures[0]!.content as Chart).spec as { title: { text: string[] } };
   expect(title.text).toEqual((drawn.spec["title"] as typeof title).text);
+});
+
+test("asks each range once for its cells, and little besides: so many questions reach the database", async () => {
+  const { origin, pathname, username, password } = new URL(own.url);
+  await using gate = await answerGate(`${origin}${pathname}`);
+  const url = gate.url.replace("//", `//${username}:${password}@`);
+  await using lab = await connect({ measurements: url, logs: url });
+  const questions = async (ask: () => Promise<unknown>) => {
+    let many = 0;
+    gate.on("measurement_start_time", () => (many += 1));
+    await ask();
+    gate.open();
+    return many;
+  };
+  const explained = () => explain(lab.measurements, { before, after });
+  await fill("true");
+  // What is learned of the table is asked once.
+  await lab.measurements.counts({ range: after, every: "day" });
+  expect(await questions(() => compare(lab.measurements, { now: after, before }))).toBe(2);
+  expect(await questions(explained)).toBe(2);
+  await fill("NOT (cc = 'IT' AND t >= toDateTime('2026-05-10', 'UTC'))");
+  // One more draws the lost country along time.
+  expect(await questions(explained)).toBe(3);
+  await fill("NOT (version = '1.10' AND part > 1)");
+  // How long the release's runs last, before and after, and whether it is new.
+  expect(await questions(explained)).toBe(4);
+});
+
+test("refuses a dimension of more values than can be judged, and too many combinations, in that one question", async () => {
+  await own.writer.command("DROP TABLE IF EXISTS fastpath");
+  await own.writer.command(`CREATE TABLE fastpath (measurement_start_time DateTime('UTC'),
+    measurement_uid UInt32, a UInt16, b UInt16) ENGINE = MergeTree ORDER BY measurement_start_time`);
+  await own.writer.command(`INSERT INTO fastpath SELECT toDateTime('2026-05-02', 'UTC') AS t,
+    number, number % 1001, intDiv(number, 1001) FROM numbers(1002001)`);
+  await using lab = await own.open();
+  const asked = (...dimensions: string[]) =>
+    explain(lab.measurements, { before, after, dimensions: dimensions });
+  await expect(asked("a", "measurement_uid")).rejects.toThrow(
+    "Can't explain a change by measurement_uid: it has more than 20,000 different values. Leave it out of dimensions (a), or ask about fewer rows with where.",
+  );
+  await expect(asked("a", "b")).rejects.toThrow(
+    "Can't explain a change by a, b: more than 1,000,000 combinations of their values occur. Take fewer dimensions, or ask about fewer rows with where.",
+  );
 });
 
 test("what has no such evidence is refused", async () => {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { quantileOf } from "../../src/base/statistics.js";
-import { watchFlow } from "../../src/change/forecast.js";
-import { seeded } from "../../bench/change/change-points.js";
-import { serviceCounts } from "./flow-results.js";
+import { watchFlow } from "../../src/change/series/forecast.js";
+import { seeded } from "../support/change/draws.js";
+import { serviceCounts } from "../support/change/flow-results.js";
 
 const SEASON = { day: 24, week: 168 };
 const OPTIONS = { rate: 1, gap: 3, counts: true, floor: 1 };

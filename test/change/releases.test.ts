@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { explainCells } from "../../src/change/explain.js";
-import { seeded as draws } from "../../bench/change/change-points.js";
+import { explainCells } from "../../src/change/cells/explain.js";
+import { seeded } from "../support/change/draws.js";
 import {
   cellsOf as serviceCells,
   has,
   serviceOf,
   type Run,
   type Service,
-} from "../../bench/change/users.js";
-import { leavesBy } from "../../src/change/cuboids.js";
-import { cellsOf, seeded, type Row } from "./cells-given.js";
+} from "../support/change/users.js";
+import { leavesBy } from "../../src/change/cells/cuboids.js";
+import { cellsOf, type Row } from "../support/change/cells.js";
 
 const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];
 const COUNTRIES = Array.from({ length: 15 }, (_, at) => `C${at + 1}`);
@@ -75,77 +75,53 @@ describe("releases", () => {
     expect(told).toBeGreaterThanOrEqual(36);
   });
 
-  test("a new release that loses rows is named by what was expected of it, as one that users stay with kept its rows", () => {
-    // Users of app go from 3.9.0 to 3.10.0, which keeps 40 % of their rows; 3.8.0 and others stay.
-    const rows = besideOthers(12, [
-      ["app", "3.8.0", 3_000, 3_000],
-      ["app", "3.9.0", 9_000, 2_000],
-      ["app", "3.10.0", 0, 2_800],
-    ]);
-    const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
-    expect(causes.map(({ where }) => where)).toEqual([
+  // Users of app go from 3.9.0 to 3.10.0; other programs stay.
+  test.each<[string, Parameters<typeof besideOthers>[1], Record<string, string>, RegExp]>([
+    [
+      "that loses rows is named by what was expected of it, as one that users stay with kept its rows",
+      [
+        ["app", "3.8.0", 3_000, 3_000],
+        ["app", "3.9.0", 9_000, 2_000],
+        ["app", "3.10.0", 0, 2_800],
+      ],
       { software_name: "app", software_version: "3.10.0" },
-    ]);
-    expect(sentence).toMatch(
       /app 3\.10\.0 lost 60 % of its measurements\. 11\d,\d{3} measurements came where 28\d,\d{3} were to be expected \(−60 %\)/,
-    );
-  });
-
-  test("a release that brings no measurements is named in place of the one that its users left", () => {
-    // Of users of app who went from 3.9.0 to 3.10.0 hardly a row came; 3.8.0 and others stay.
-    const rows = besideOthers(13, [
-      ["app", "3.8.0", 3_000, 3_000],
-      ["app", "3.9.0", 9_000, 4_000],
-      ["app", "3.10.0", 0, 120],
-    ]);
+    ],
+    [
+      "that brings no measurements is named in place of the one that its users left",
+      [
+        ["app", "3.8.0", 3_000, 3_000],
+        ["app", "3.9.0", 9_000, 4_000],
+        ["app", "3.10.0", 0, 120],
+      ],
+      { software_name: "app", software_version: "3.10.0" },
+      /^app 3\.10\.0 stopped\. [\d,]+ measurements came where/,
+    ],
+    [
+      "can't be told from its program where no other release shows it",
+      [
+        ["app", "3.9.0", 9_000, 4_000],
+        ["app", "3.10.0", 0, 120],
+      ],
+      { software_name: "app" },
+      /These rows can't tell whether its release 3\.10\.0 or the whole program did\./,
+    ],
+    [
+      "can't be told from one that is gone, whose users never came to it",
+      [
+        ["app", "3.8.0", 3_000, 3_000],
+        ["app", "3.9.0", 9_000, 5_000],
+        ["app", "3.9.1", 3_000, 0],
+        ["app", "3.10.0", 0, 3_400],
+      ],
+      { software_name: "app", software_version: "3.10.0" },
+      /These rows can't tell whether it lost them, or 3\.9\.1 was shut out, whose users were to come to it\./,
+    ],
+  ])("a new release %s", (_, sizes, where, told) => {
+    const rows = besideOthers(12, sizes);
     const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
-    expect(causes[0]?.where).toEqual({ software_name: "app", software_version: "3.10.0" });
-    expect(sentence).toMatch(/^app 3\.10\.0 stopped\. [\d,]+ measurements came where/);
-  });
-
-  test("says that it can't tell a release from its program, where no other release shows it", () => {
-    const rows = besideOthers(14, [
-      ["app", "3.9.0", 9_000, 4_000],
-      ["app", "3.10.0", 0, 120],
-    ]);
-    const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
-    expect(causes[0]?.where).toEqual({ software_name: "app" });
-    expect(sentence).toContain(
-      "These rows can't tell whether its release 3.10.0 or the whole program did.",
-    );
-  });
-
-  test("says that it can't tell a release that lost rows from one that is gone, whose users never came to it", () => {
-    const rows = besideOthers(15, [
-      ["app", "3.8.0", 3_000, 3_000],
-      ["app", "3.9.0", 9_000, 5_000],
-      ["app", "3.9.1", 3_000, 0],
-      ["app", "3.10.0", 0, 3_400],
-    ]);
-    const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
-    expect(causes[0]?.where).toEqual({ software_name: "app", software_version: "3.10.0" });
-    expect(sentence).toContain(
-      "These rows can't tell whether it lost them, or 3.9.1 was shut out, whose users were to come to it.",
-    );
-  });
-
-  test("a release that loses rows in one country is found, though neither shows it", () => {
-    let [first, exact] = [0, 0];
-    for (let seed = 0; seed < 20; seed += 1) {
-      const rows = rollout(seed, (_, version, country) =>
-        version === "2.10.0" && country === "C2" ? 0.1 : 1,
-      );
-      const { causes, rest, before, after } = explainCells(cellsOf(NAMES, rows));
-      const where = JSON.stringify(Object.entries(causes[0]?.where ?? {}).sort());
-      first += Number(where === '[["probe_cc","C2"],["software_version","2.10.0"]]');
-      exact += Number(causes.length === 1);
-      expect(causes.reduce((sum, { change }) => sum + change, rest.change)).toBeCloseTo(
-        after! - before!,
-        6,
-      );
-    }
-    expect(first).toBeGreaterThanOrEqual(18);
-    expect(exact).toBeGreaterThanOrEqual(18);
+    expect(causes.map((cause) => cause.where)).toEqual([where]);
+    expect(sentence).toMatch(told);
   });
 
   test("a release that two programs have, and that falls in one country in both, is one cause", () => {
@@ -166,34 +142,30 @@ describe("releases", () => {
     expect(exact).toBeGreaterThanOrEqual(18);
   });
 
-  test("a program that falls as its users go on no more than others' is named without releases", () => {
+  test.each<[string, Parameters<typeof rollout>[1], Record<string, string>]>([
+    [
+      "a program that falls as its users go on no more than others'",
+      (program) => (program === "ios" ? 0.3 : 1),
+      { software_name: "ios" },
+    ],
+    [
+      "a program that falls in all its releases",
+      (program) => (program === "app" ? 0.5 : 1),
+      { software_name: "app" },
+    ],
+    [
+      "a release that loses rows in one country, though neither shows it,",
+      (_, version, country) => (version === "2.10.0" && country === "C2" ? 0.1 : 1),
+      { software_version: "2.10.0", probe_cc: "C2" },
+    ],
+  ])("%s is named alone", (_, left, where) => {
     let right = 0;
     for (let seed = 0; seed < 20; seed += 1) {
-      const rows = rollout(seed, (program) => (program === "ios" ? 0.3 : 1));
-      const { causes } = explainCells(cellsOf(NAMES, rows));
-      right += Number(JSON.stringify(causes[0]?.where) === '{"software_name":"ios"}');
-    }
-    expect(right).toBeGreaterThanOrEqual(18);
-  });
-
-  test("a move in which a program with most rows loses some names the program's releases, not all rows", () => {
-    let named = 0;
-    for (let seed = 0; seed < 20; seed += 1) {
-      const rows = rollout(seed, (program, version) =>
-        program === "app" && version === "2.11.0" ? 0.2 : 1,
-      );
-      const [first] = explainCells(cellsOf(NAMES, rows)).causes;
-      named += Number(first?.where["software_name"] === "app");
-    }
-    expect(named).toBeGreaterThanOrEqual(19);
-  });
-
-  test("a program that falls in all its releases is named without them", () => {
-    let right = 0;
-    for (let seed = 0; seed < 20; seed += 1) {
-      const rows = rollout(seed, (program) => (program === "app" ? 0.5 : 1));
-      const { causes } = explainCells(cellsOf(NAMES, rows));
-      right += Number(JSON.stringify(causes[0]?.where) === '{"software_name":"app"}');
+      const { causes, rest, before, after } = explainCells(cellsOf(NAMES, rollout(seed, left)));
+      const sorted = (of: object = {}) => JSON.stringify(Object.entries(of).sort());
+      right += Number(sorted(causes[0]?.where) === sorted(where));
+      const sum = causes.reduce((all, { change }) => all + change, rest.change);
+      expect(sum).toBeCloseTo(after! - before!, 6);
     }
     expect(right).toBeGreaterThanOrEqual(18);
   });
@@ -258,7 +230,7 @@ describe("what is said of releases", () => {
 
   test("rows that the table doesn't hold would have come, and didn't", () => {
     for (let seed = 0; seed < 12; seed += 1) {
-      const service = serviceOf(draws(seed), { rows: 60_000 });
+      const service = serviceOf(seeded(seed), { rows: 60_000 });
       const [one] = service.programs;
       const versions = one!.versions.slice(-2);
       // The newest release holds a third, and half of the runs of the program in its largest country are gone.
@@ -288,7 +260,7 @@ describe("what comes and goes with a few users", () => {
     kept: (run: Run, service: Service) => boolean,
     isShare = false,
   ) => {
-    const service = serviceOf(draws(seed), { rows, share: isShare });
+    const service = serviceOf(seeded(seed), { rows, share: isShare });
     const runs = service.runs.filter((run) => kept(run, service));
     return explainCells(serviceCells(runs, isShare));
   };
@@ -309,7 +281,7 @@ describe("what comes and goes with a few users", () => {
 
   test("says that all may have fallen only where a cause says so", () => {
     const told = [34, 64, 81].map((seed) => {
-      const draw = draws(seed);
+      const draw = seeded(seed);
       const service = serviceOf(draw, { rows: 15_000 });
       const kept = 0.6 + 0.2 * draw.uniform();
       const runs = service.runs.flatMap((run): Run[] => {
@@ -328,7 +300,7 @@ describe("what comes and goes with a few users", () => {
   });
 
   test("is two causes, one after the other, where a release has fewer runs and they hold fewer", () => {
-    const draw = draws(1);
+    const draw = seeded(1);
     const service = serviceOf(draw, { rows: 200_000 });
     const where = { software_name: "miniprobe", software_version: "2.9.0" };
     const runs = service.runs.flatMap((run): Run[] => {
@@ -385,7 +357,7 @@ describe("what comes and goes with a few users", () => {
   });
 
   test("shows nothing of upgrades where one probe floods a release", () => {
-    const service = serviceOf(draws(0), { rows: 40_000 });
+    const service = serviceOf(seeded(0), { rows: 40_000 });
     const after = service.runs.filter(({ day }) => day >= 0);
     const one = after[Math.floor(after.length / 2)]!;
     const flood = Array.from({ length: Math.ceil(0.35 * service.runs.length) }, (_, at) => ({

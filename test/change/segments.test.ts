@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { seeded } from "../../bench/change/change-points.js";
-import { segments } from "../../src/change/segments.js";
+import { seeded } from "../support/change/draws.js";
+import { segments } from "../../src/change/series/segments.js";
 
 /** Noise of a seed: `correlation` from one value to the next, variance 1. */
 function noise(seed: number, n: number, correlation = 0): number[] {
@@ -14,7 +14,7 @@ function noise(seed: number, n: number, correlation = 0): number[] {
 }
 
 const at = (values: readonly number[], error?: number): number[] =>
-  segments(values, error).changes.map((change) => change.at);
+  segments(values, error).steps.map((step) => step.at);
 
 /** The flow of the Nile at Aswan, 1871 to 1970 (G. W. Cobb, Biometrika 65, 1978): it fell in 1899. */
 const NILE =
@@ -35,8 +35,9 @@ test.each([0, 0.3, 0.5, 0.7])(
 );
 
 test("segments finds the Nile's step of 1899 and nothing else", () => {
-  expect(segments(NILE).changes).toMatchObject([{ at: 28, kind: "step" }]);
-  const [step] = segments(NILE).changes;
+  const [step, ...others] = segments(NILE).steps;
+  expect(others).toEqual([]);
+  expect(step!.at).toBe(28);
   expect(step!.before).toBeCloseTo(1_098, -1);
   expect(step!.after).toBeCloseTo(850, -1);
 });
@@ -54,7 +55,7 @@ test.each([
       const values = noise(5_000 + seed, n, correlation).map(
         (v, i) => 20 + v + (i >= planted ? size : 0),
       );
-      const change = segments(values).changes.find((one) => Math.abs(one.at - planted) <= within);
+      const change = segments(values).steps.find((one) => Math.abs(one.at - planted) <= within);
       if (change === undefined) continue;
       found += 1;
       sizes += Number(Math.abs(change.after - change.before - size) <= change.margin);
@@ -65,24 +66,6 @@ test.each([
     expect(times / found).toBeGreaterThanOrEqual(0.93);
   },
 );
-
-test("segments gives a fall over ten values as one change, from its beginning to its end", () => {
-  let whole = 0;
-  for (let seed = 0; seed < 20; seed++) {
-    const { poisson } = seeded(300 + seed);
-    const values = Array.from({ length: 60 }, (_, i) =>
-      poisson(1_000 - 50 * Math.max(0, Math.min(10, i - 25))),
-    );
-    const [fall, ...others] = segments(values).changes;
-    expect(fall!.before).toBeGreaterThan(fall!.after);
-    if (others.length > 0) continue;
-    const near = (value: number, planted: number, most: number) =>
-      Math.abs(value - planted) <= most;
-    const when = near(fall!.at, 25, 3) && near(fall!.until, 35, 3);
-    whole += Number(when && near(fall!.before, 1_000, 50) && near(fall!.after, 500, 50));
-  }
-  expect(whole).toBeGreaterThanOrEqual(18);
-});
 
 test("segments takes one or two far values for outliers, three for changes", () => {
   const base = noise(11, 100);
@@ -157,27 +140,9 @@ test("segments says which step it would have found", () => {
       const stepped = noise(seed + 2_000, n).map(
         (v, i) => v + (i >= from && i < from + n / 4 ? least : 0),
       );
-      found += Number(segments(stepped).changes.length > 0);
+      found += Number(segments(stepped).steps.length > 0);
       all += 1;
     }
   }
   expect(found / all).toBeGreaterThanOrEqual(0.9);
-});
-
-test.each([
-  { width: 0, kind: "step" },
-  { width: 120, kind: "slope" },
-])("segments finds a fall over $width of 600 values as a $kind", ({ width, kind }) => {
-  let [right, held] = [0, 0];
-  for (let seed = 0; seed < 40; seed++) {
-    const values = noise(7_000 + seed, 600, 0.5).map((value, place) => {
-      const past = width === 0 ? Number(place >= 250) : (place - 250) / width;
-      return value - 3 * Math.max(0, Math.min(1, past));
-    });
-    const [change, ...others] = segments(values).changes;
-    right += Number(change?.kind === kind && others.length === 0);
-    held += Number(change !== undefined && change.from <= 250 && 250 <= change.to);
-  }
-  expect(right).toBeGreaterThanOrEqual(30);
-  expect(held).toBeGreaterThanOrEqual(34);
 });

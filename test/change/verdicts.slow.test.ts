@@ -1,24 +1,12 @@
 import { expect, test } from "vitest";
-import { seeded } from "../../bench/change/change-points.js";
-import { recovery } from "../../src/change/forecast.js";
+import { seeded } from "../support/change/draws.js";
+import { recovery } from "../../src/change/series/forecast.js";
 import { anomalies } from "../../src/index.js";
-import { hourlyResult } from "./flow-results.js";
+import { hourlyResult, serviceCounts } from "../support/change/flow-results.js";
 
 const WEEKS_8 = 1344;
 const SEASON = { day: 24, week: 168 };
 const SIZES = [60, 450, 2000];
-
-/** Hourly counts with a day, a weekend and noise that lasts. */
-function counts(seed: number, level: number): number[] {
-  const { poisson, normal } = seeded(seed);
-  let lasting = 0;
-  return Array.from({ length: WEEKS_8 }, (_, hour) => {
-    lasting = 0.6 * lasting + 0.03 * normal();
-    const day = 1 + 0.5 * Math.sin((2 * Math.PI * hour) / 24);
-    const weekend = Math.floor(hour / 24) % 7 > 4 ? 0.8 : 1;
-    return poisson(level * day * weekend * Math.exp(lasting));
-  });
-}
 
 /** The counts, of which each measurement in [from, to) is lost with a probability. */
 function thinned(values: readonly number[], from: number, to: number, loss: number): number[] {
@@ -34,7 +22,7 @@ test("a loss that goes on is never called over, and one that is over rarely held
       let [within3Hours, held] = [0, 0];
       for (let start = 0; start < 24; start++) {
         const [from, to] = [1_100 + start, 1_109 + start];
-        const values = counts(77 * level + start, level);
+        const values = serviceCounts(WEEKS_8, 77 * level + start, level);
         const on = thinned(values, from, to + 24, loss);
         for (const hours of [1, 3, 24]) {
           const { state } = recovery(on.slice(0, to + hours), { from, to }, SEASON);
@@ -61,7 +49,7 @@ test("of drops of the size that no drop's answer states, 90 % are seen", async (
   for (const level of SIZES) {
     let [seen, all] = [0, 0];
     for (let seed = 0; seed < 40; seed++) {
-      const values = counts(100 * level + seed, level);
+      const values = serviceCounts(WEEKS_8, 100 * level + seed, level);
       const options = { since: "48 hours", falseAlarms: 0.5 };
       const { least, found } = await anomalies(hourlyResult({ "": values }), options);
       if (least === null || found) continue;

@@ -1,9 +1,8 @@
-import { Buffer } from "node:buffer";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { between, change, chart, downsample, table } from "../../src/index.js";
 import { DAY } from "../../src/time/span.js";
 import { layers, subtitle, title } from "./support/layers.js";
@@ -164,23 +163,6 @@ test("a title has the words of columns: of the parts of a version, and of n", ()
     ...{ software_version_2: "3.9", n: 1 },
   }));
   expect(title(chart.line(rows))).toBe("Number by version");
-});
-
-test("a PNG says on the console which characters no font here has, once", async () => {
-  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-  const fonts = process.env["PROBELAB_FONTS"];
-  process.env["PROBELAB_FONTS"] = mkdtempSync(join(tmpdir(), "probelab-fonts-"));
-  try {
-    const drawn = chart.bar([{ name: "\u{12000}\u{12001} é", n: 1 }]);
-    for (let time = 0; time < 2; time++) expect(Buffer.isBuffer(await drawn.png())).toBe(true);
-    expect(warn.mock.calls.flat()).toEqual([
-      "No font here has \u{12000} \u{12001}: a PNG shows boxes in their place. Name a folder with such a font in PROBELAB_FONTS, or save .svg or .html, which the reader's fonts draw.",
-    ]);
-  } finally {
-    if (fonts === undefined) delete process.env["PROBELAB_FONTS"];
-    else process.env["PROBELAB_FONTS"] = fonts;
-    warn.mockRestore();
-  }
 });
 
 describe("files for others", () => {

@@ -9,13 +9,13 @@ import {
   Result,
   show,
 } from "../../src/index.js";
-import { explainCells } from "../../src/change/explain.js";
+import { explainCells } from "../../src/change/cells/explain.js";
 import { drawRecipe } from "../../src/chart/chart.js";
 import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { compiledSpec } from "../../src/chart/render/svg.js";
 import { isRich, mimeBundles } from "../../src/kernel/show.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
-import { cellsOf } from "../change/cells-given.js";
+import { cellsOf } from "../support/change/cells.js";
 import * as findings from "./support/findings.js";
 import { pictureOf } from "./support/pictures.js";
 
@@ -23,8 +23,6 @@ type Name = keyof typeof findings;
 const NAMES = Object.keys(findings) as Name[];
 let made: Record<Name, Finding>;
 beforeAll(async () => {
-  // Colors are given in the order of charts: here from the first on.
-  chart.theme("light");
   const all = await Promise.all(NAMES.map(async (name) => [name, await findings[name]()] as const));
   made = Object.fromEntries(all) as Record<Name, Finding>;
 });
@@ -110,8 +108,7 @@ test("changes are rules or spans at their time, in a line of the fitted levels",
     ),
   );
   for (const row of rows) {
-    const begin = row["change"] === "step" ? row["earliest"] : row["t"];
-    expect(values).toContainEqual(expect.objectContaining({ time: iso(begin) }));
+    expect(values).toContainEqual(expect.objectContaining({ time: iso(row["earliest"]) }));
     for (const name of ["before", "after"]) {
       const level = [...levels]
         .map(Number)

@@ -90,15 +90,6 @@ test("x and y take a column, or an object with it and what is said of the axis",
   expect(drawRecipe(counts, made.recipe).spec).toEqual(made.spec);
 });
 
-test("a chart under another library's word names its own", () => {
-  const guessed = chart as unknown as Record<string, unknown>;
-  expect(refusal(() => guessed["scatter"])).toBe(
-    "Can't draw with chart.scatter: it is called chart.dot.",
-  );
-  expect(refusal(() => guessed["points"])).toContain("chart.dot");
-  expect(Object.keys(chart)).not.toContain("scatter");
-});
-
 test("chart.data can't be changed: a file tells what the picture shows", () => {
   const { rows, names } = chart.line(counts).data;
   expect(() => ((rows[0] as unknown[])[2] = 9e9)).toThrow(TypeError);

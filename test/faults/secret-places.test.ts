@@ -13,7 +13,6 @@ import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
 import { openWriter } from "../../src/database/writer.js";
 import { findSource } from "../../src/database/settings.js";
-import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
 import { between, chart, connect, postmortem, ProbelabError } from "../../src/index.js";
 import { table, testLists, type Lab, type Result } from "../../src/index.js";
 import { mimeBundle } from "../../src/kernel/show.js";
@@ -181,13 +180,6 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
         .map((each) => [each.name, readFileSync(join(each.parentPath, each.name))]);
     },
   ],
-  [
-    "a postmortem, verified",
-    async () => {
-      const path = await report();
-      return [verificationText(await verifyPostmortem(path))];
-    },
-  ],
   // What commands print, and write.
   ["doctor", () => printed["doctor"]],
   ["drop, of a configuration object", () => printed["drop"]],
@@ -290,7 +282,7 @@ function commands(): typeof printed {
   };
   const command = (cwd: string, given: string[], more: NodeJS.ProcessEnv = env): Promise<string> =>
     new Promise((resolve) =>
-      execFile(process.execPath, [main, ...given], { cwd, env: more }, (error, stdout, stderr) =>
+      execFile(process.execPath, [main, ...given], { cwd, env: more }, (_, stdout, stderr) =>
         resolve(`${stdout}${stderr}`),
       ),
     );

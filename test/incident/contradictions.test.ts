@@ -19,13 +19,12 @@ test("findings that say opposite things of one measure are put side by side with
      WHERE cityHash64(2, number) % 100 < multiIf(number < 7 * 1440, 58, number < 28 * 1440, 50, 90)`,
   );
   await using lab = await database.open();
-  const drop = await lab.anomalies({ range: days(7, 0) });
+  const drop = await explain(lab.measurements, { before: days(35, 28), after: days(7, 0) });
   const rise = await explain(lab.measurements, { before: days(14, 7), after: days(7, 0) });
   const ofItaly = await explain(lab.measurements, {
     ...{ before: days(35, 28), after: days(7, 0) },
     where: { probe_cc: "IT" },
   });
-  expect(drop.sentence).toMatch(/the week to 28 May 2026 held 3\d % fewer measurements than/);
   const report = postmortem({ title: "A fall", severity: 3, detectedAt: "2026-05-28" });
   report.finding(rise).finding(ofItaly).finding("Nothing else is known.");
   expect(String(report)).not.toMatch(/These two/);
@@ -36,7 +35,7 @@ test("findings that say opposite things of one measure are put side by side with
   );
   expect(text.match(/These two .*/g)).toEqual([
     expect.stringMatching(
-      /^These two compare different ranges: measurements rose by 1\d % in 21–27 May 2026 against 14–20 May 2026, and fell by 3\d % in the week to 28 May 2026 against the week to \d+ \w+ 2026\.$/,
+      /^These two compare different ranges: measurements rose by 1\d % in 21–27 May 2026 against 14–20 May 2026, and fell by 3\d % in 21–27 May 2026 against 23–29 Apr 2026\.$/,
     ),
   ]);
   // What rows that came late changed: the ranges are the same.

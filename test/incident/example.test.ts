@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifyPostmortem } from "../../src/incident/checksums.js";
+import { checkHashes } from "./folder.js";
 import {
   browserMissing,
   drawnFigures,
@@ -11,11 +11,11 @@ import {
 } from "../browser/watched-page.js";
 
 const folder = fileURLToPath(new URL("../../docs/examples/postmortem", import.meta.url));
-const again = "make it again with node scripts/example-postmortem.mjs";
 
 describe("docs/examples/postmortem", () => {
-  test("has the bytes that were saved", async () => {
-    expect((await verifyPostmortem(folder)).wrong, again).toEqual([]);
+  // Make it again with node scripts/example-postmortem.mjs.
+  test("has the bytes that were saved", () => {
+    checkHashes(folder);
   });
 
   test("is small, and tells of no machine", () => {

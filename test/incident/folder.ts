@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
+import { expect } from "vitest";
 import { parseCsv } from "../chart/support/parse-csv.js";
 
 /** Paths of all files of a folder, relative to it, in order. */
@@ -9,6 +11,15 @@ export function filesOf(folder: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
+}
+
+/** Fails unless SHA256SUMS lists every other file of the folder, each with its hash. */
+export function checkHashes(folder: string): void {
+  const listed = read(folder, "SHA256SUMS").trimEnd().split("\n");
+  expect(listed.map((line) => line.slice(66)).sort()).toEqual(
+    filesOf(folder).filter((path) => path !== "SHA256SUMS"),
+  );
+  execFileSync("sha256sum", ["--quiet", "-c", "SHA256SUMS"], { cwd: folder });
 }
 
 /** A file of a folder as text. */

@@ -205,7 +205,7 @@ describe("probelab incident", () => {
     expect(code).toBeUndefined();
     vi.setSystemTime(new Date("2026-07-01")); // nobody can act on it
     const old = await open("Old", "--detected", "2026-05-01 08:00");
-    expect(await incident("status", old)).toContain("Response: none is on record");
+    expect(await incident("status", old)).toContain("Response: none recorded");
     expect(code).toBeUndefined();
   });
 

@@ -12,11 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
 import { readParquet } from "../support/read-parquet.js";
 import { parseCsv } from "../chart/support/parse-csv.js";
 import { weeklyDurations } from "../chart/support/sample-results.js";
-import { filesOf, read } from "./folder.js";
+import { checkHashes, filesOf, read } from "./folder.js";
 import { NOW, report } from "./report.js";
 
 let parent = "";
@@ -52,13 +51,7 @@ describe("report.save(folder)", () => {
       "postmortem.md",
     ]);
     expect(found.filter((path) => path.startsWith("queries/"))).toHaveLength(4);
-    const listed = read(kept, "SHA256SUMS").trimEnd().split("\n");
-    expect(listed.map((line) => line.slice(66)).sort()).toEqual(
-      found.filter((path) => path !== "SHA256SUMS"),
-    );
-    expect(
-      execFileSync("sha256sum", ["-c", "SHA256SUMS"], { cwd: kept, encoding: "utf8" }),
-    ).toMatch(/^(\S+: OK\n)+$/);
+    checkHashes(kept);
   });
 
   test("data/ holds the rows of each figure", async () => {
@@ -135,84 +128,34 @@ describe("report.save(folder)", () => {
     );
     expect(readdirSync(folder)).toEqual(["thesis.txt"]);
   });
-});
 
-describe("verifyPostmortem(folder)", () => {
-  const textOf = async (folder: string) => {
-    const verification = await verifyPostmortem(folder);
-    return { ...verification, lines: verificationText(verification).trimEnd().split("\n") };
-  };
-
-  test("finds a saved folder as it was, whatever desktops drop into it", async () => {
-    const folder = changed("looked-at", (at) =>
-      writeFileSync(join(at, "charts", ".DS_Store"), "of a desktop"),
-    );
-    const { wrong, lines } = await textOf(folder);
-    expect(wrong).toEqual([]);
-    expect(lines).toEqual([
-      expect.stringMatching(/^ok {8}\d+ files have the bytes that were saved$/),
-      "The postmortem is as it was saved.",
-    ]);
-  });
-
-  test("names every file that was changed, is missing or was added", async () => {
-    const more = changed("more", (at) => writeFileSync(join(at, "notes.txt"), "x"));
-    const added = await textOf(more);
-    expect(added.wrong).toEqual([{ path: "notes.txt", state: "added" }]);
-    expect(added.lines).toContain("added     notes.txt (not part of the postmortem)");
-    expect(added.lines.at(-1)).toBe("The postmortem is as it was saved, but for 1 added file.");
-    const folder = changed("touched", (at) => {
-      writeFileSync(join(at, "queries", "counts.sql"), "SELECT 1");
-      unlinkSync(join(at, "charts", "free.svg"));
-      writeFileSync(join(at, "notes.txt"), "x");
+  test("names a link and a pipe in the place of files, reads neither, and prints no escape sequence", async () => {
+    const folder = changed("odd", (at) => {
+      writeFileSync(join(at, "charts", ".DS_Store"), "of a desktop");
       rmSync(join(at, "postmortem.md"));
       symlinkSync("/dev/zero", join(at, "postmortem.md"));
       rmSync(join(at, "postmortem.json"));
       execFileSync("mkfifo", [join(at, "postmortem.json")]);
+      writeFileSync(join(at, "a\u202edm\x1b]0;mine\x07.md"), "x");
     });
-    const { wrong, lines } = await textOf(folder);
-    expect(wrong).toEqual([
-      { path: "charts/free.svg", state: "missing" },
-      { path: "notes.txt", state: "added" },
-      { path: "postmortem.json", state: "changed" },
-      { path: "postmortem.md", state: "changed" },
-      { path: "queries/counts.sql", state: "changed" },
-    ]);
-    expect(lines).toContain("MISSING   charts/free.svg");
-    expect(lines.at(-1)).toBe("The postmortem is not as it was saved.");
-  });
-
-  test("names damage before thousands of stray files, of which it names fifty", async () => {
-    const folder = changed("stray", (at) => {
-      for (let n = 0; n < 300; n += 1) writeFileSync(join(at, `a${n}.txt`), "x");
-      unlinkSync(join(at, "postmortem.md"));
-    });
-    const { lines } = await textOf(folder);
-    expect(lines[1]).toBe("MISSING   postmortem.md");
-    expect(lines).toHaveLength(53);
-    expect(lines.at(-2)).toBe("and 251 more files");
-  });
-
-  const inSums = (change: (text: string) => string) => (at: string) =>
-    writeFileSync(join(at, "SHA256SUMS"), change(read(at, "SHA256SUMS")));
-  const path = (of: string) => inSums((text) => text.replace("postmortem.md", of));
-  test.each<[string, (at: string) => void, RegExp]>([
-    ["no hashes", (at) => unlinkSync(join(at, "SHA256SUMS")), /has no SHA256SUMS/],
-    ["other text", inSums(() => "{}"), /its SHA256SUMS is damaged/],
-    ["a path out", path("data/../../../etc/passwd.md"), /is damaged/],
-    ["an absolute path", path("/etc/passwd"), /is damaged/],
-  ])("refuses %s", async (name, change, message) => {
-    await expect(verifyPostmortem(changed(name.replaceAll(" ", "-"), change))).rejects.toThrow(
-      message,
+    const error = await report()
+      .save(folder, { now: NOW })
+      .catch((thrown: Error) => thrown.message);
+    expect(error).toMatch(
+      /lost, \S*.* \(added\), postmortem.json \(changed\), postmortem.md \(changed\)\. /,
     );
+    expect(error).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
 
-  test("a path with an escape sequence reaches no terminal", async () => {
-    const folder = changed("escape", (at) => {
-      writeFileSync(join(at, "data", "a\u202edm\x1b]0;mine\x07\nok all is well\x9b2J.md"), "x");
-    });
-    const { lines } = await textOf(folder);
-    expect(lines.join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-    expect(lines.at(-1)).toMatch(/but for 1 added file/);
-  });
+  test.each(["{}", "../../../etc/passwd", "/etc/passwd"])(
+    "refuses a folder whose SHA256SUMS holds %s",
+    async (path) => {
+      const folder = changed(`sums-${path.length}`, (at) =>
+        writeFileSync(join(at, "SHA256SUMS"), `${"0".repeat(64)}  ${path}\n`),
+      );
+      await expect(report().save(folder, { replaceChanges: true })).rejects.toThrow(
+        "its SHA256SUMS is damaged. Pass another folder.",
+      );
+    },
+  );
 });

@@ -105,7 +105,7 @@ describe("what an incident's severity demands", () => {
       undefined,
       "  Response: overdue by 1 day 2 h, due 1 May 2026 14:00 UTC",
     ],
-    ["2026-06-02T16:00:00Z", undefined, "  Response: none is on record; it was due 1 May 2026"],
+    ["2026-06-02T16:00:00Z", undefined, "  Response: none recorded; due 1 May 2026"],
     ["2026-05-02T16:00:00Z", "2026-05-01T14:00:00Z", "x Response: done"],
     [
       "2026-05-02T16:00:00Z",

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { tiers, type TierOptions } from "../../src/index.js";
 
@@ -6,14 +7,10 @@ type Rest = Omit<TierOptions, "components">;
 
 /** `rule component` of each breach. */
 const broken = (components: Components, rest: Rest = {}): string[] =>
-  tiers({ components, ...rest })
-    .review()
-    .map(({ rule, component }) => `${rule} ${component}`);
+  tiers({ components, ...rest }).breaches.map(({ rule, component }) => `${rule} ${component}`);
 
 const sentences = (components: Components, rest: Rest = {}): string[] =>
-  tiers({ components, ...rest })
-    .review()
-    .map(({ sentence }) => sentence);
+  tiers({ components, ...rest }).breaches.map(({ sentence }) => sentence);
 
 describe("rule 1", () => {
   test("a component that can cause more than its tier says", () => {
@@ -35,11 +32,6 @@ test("rule 3: every stage but the last has tier 5 and up", () => {
   expect(broken(components, { stages })).toEqual(["3 a", "3 b"]);
 });
 
-test("rule 5: a dependency is hard or soft, not both", () => {
-  const components = { api: { tier: 2, hard: ["db"], soft: ["db"] }, db: { tier: 2 } };
-  expect(broken(components)).toEqual(["5 api"]);
-});
-
 describe("rule 6", () => {
   test("no hard dependency on a higher tier number", () => {
     expect(sentences({ api: { tier: 1, hard: ["cache"] }, cache: { tier: 3 } })).toEqual([
@@ -47,25 +39,25 @@ describe("rule 6", () => {
     ]);
   });
 
-  test("a component is reclassified to the lowest tier that it hard-depends on, by the shortest way", () => {
+  test("a component is reclassified to the lowest tier that it hard-depends on", () => {
     const components = {
-      c: { tier: 2, hard: ["d"] },
-      a: { tier: 4, hard: ["b", "x"] },
+      a: { tier: 4, hard: ["b", "c"] },
       b: { tier: 4, hard: ["c"] },
-      x: { tier: 4, hard: ["d"] },
+      c: { tier: 2, hard: ["d"] },
       d: { tier: 1 },
     };
     expect(sentences(components)).toEqual([
-      `"a" (tier 4) hard-depends on "d" (tier 1) by way of "x": reclassify "a" to tier 1 at once.`,
-      `"b" (tier 4) hard-depends on "d" (tier 1) by way of "c": reclassify "b" to tier 1 at once.`,
+      `"a" (tier 4) hard-depends on "c" (tier 2): reclassify "a" to tier 2 at once.`,
+      `"b" (tier 4) hard-depends on "c" (tier 2): reclassify "b" to tier 2 at once.`,
       `"c" (tier 2) hard-depends on "d" (tier 1): reclassify "c" to tier 1 at once.`,
-      `"x" (tier 4) hard-depends on "d" (tier 1): reclassify "x" to tier 1 at once.`,
     ]);
   });
 
   test("not where rule 3 forbids that tier", () => {
     const components = { copy: { tier: 5, stage: "staging", hard: ["db"] }, db: { tier: 1 } };
-    expect(sentences(components)[0]).toMatch(/make a dependency soft, or use a copy at "staging"/);
+    expect(sentences(components)[0]).toMatch(
+      /make the dependency soft, or use a copy at "staging"/,
+    );
   });
 
   test("soft dependencies, the same tier and cycles within a tier are allowed", () => {
@@ -78,18 +70,18 @@ describe("rule 6", () => {
     expect(broken(components)).toEqual([]);
   });
 
-  test("reclassifying as the sentences say leaves nothing to reclassify, in 2,000 components", () => {
+  test("reviewed again after each change, a long chain ends in the lowest tier", () => {
     const components: Record<string, { tier: number; hard: string[] }> = {};
-    for (let at = 0; at < 2_000; at++) {
-      // Multiplying by 7 and 13 scatters the dependencies without randomness; they lead downward.
-      const hard = at === 0 ? [] : [`c${Math.floor((at * 7) % at)}`, `c${(at * 13) % at}`];
-      components[`c${at}`] = { tier: 1 + ((at * 31) % 4), hard: [...new Set(hard)] };
+    for (let at = 0; at < 50; at++) {
+      components[`c${at}`] = { tier: at === 0 ? 1 : 4, hard: at === 0 ? [] : [`c${at - 1}`] };
     }
-    for (const { component, sentence } of tiers({ components }).review()) {
-      const to = /reclassify .* to tier (\d)/.exec(sentence)?.[1];
-      if (to !== undefined) components[component]!.tier = Number(to);
+    let { breaches } = tiers({ components });
+    for (; breaches.length > 0; { breaches } = tiers({ components })) {
+      for (const { component, sentence } of breaches) {
+        components[component]!.tier = Number(/reclassify .* to tier (\d)/.exec(sentence)?.[1]);
+      }
     }
-    expect(sentences(components).filter((each) => each.includes("reclassify"))).toEqual([]);
+    expect(Object.values(components).every(({ tier }) => tier === 1)).toBe(true);
   });
 });
 
@@ -159,32 +151,12 @@ test("every rule of 1.3 is there", () => {
   );
 });
 
-test("a notebook shows the review and draws the graph; hostile names stay names", () => {
-  const hostile = `x"]; click c0 "javascript:0"\n\`\`\`<b>`;
+test("a cell shows the review, whatever names components have", () => {
   const components = JSON.parse(
-    JSON.stringify({ [hostile]: { tier: 3, hard: ["db"] }, db: { tier: 1 } }).replace(
-      "{",
-      '{"__proto__":{"tier":4},',
-    ),
+    '{"__proto__":{"tier":4},"a\\nb":{"tier":3,"hard":["db"]},"db":{"tier":1}}',
   ) as Components;
-  const graph = tiers({ components });
-  expect(graph.mermaid()).toBe(`flowchart TD
-  subgraph s0["production"]
-    c0["__proto__ (4)"]
-    c1["x#34;#93;#59; click c0 #34;javascript:0#34; #96;#96;#96;#60;b#62; (3)"]
-    c2["db (1)"]
-  end
-  subgraph s1["staging"]
-  end
-  c1 --> c2
-  classDef broken stroke:#d62728,stroke-width:3px
-  class c1 broken`);
-  const display = (graph as unknown as Record<symbol, () => Record<string, string>>)[
-    Symbol.for("Jupyter.display")
-  ]!();
-  expect(display["text/plain"]).toMatch(/^3 components, 1 rule broken in 1 place\n {2}Rule 6: /);
-  expect(display["text/markdown"]!.match(/```/g)).toHaveLength(2);
-  expect(display["text/markdown"]).toContain("```mermaid\nflowchart TD");
+  expect(inspect(tiers({ components }))).toBe(`3 components, 1 rule broken in 1 place
+  Rule 6: "a b" (tier 3) hard-depends on "db" (tier 1): reclassify "a b" to tier 1 at once.`);
 });
 
 test.each([
@@ -196,7 +168,6 @@ test.each([
   [{ components: { a: { tier: 1, causes: 5 } } }, /with causes: 5: pass the highest severity/],
   [{ components: { a: { tier: 1, hard: "b" } } }, /with hard: "b": pass a list of components'/],
   [{ components: { abc: { tier: 1, hard: ["abd"] } } }, /"abd", which is no component. Did you/],
-  [{ components: { a: { tier: 1, soft: ["a"] } } }, /"a": soft names the component itself/],
   [{ components: { a: { tier: 1, stage: "live" } } }, /at the stage "live": pass one of "staging"/],
   [{ components: {}, stages: ["x", "x"] }, /with stages: \["x","x"\]: pass different names/],
 ])("tiers(%j) is refused", (options, message) => {

@@ -289,7 +289,10 @@ one`;
         `await lab.query("SELECT 1")`,
         'The range is missing: write lab.query("SELECT … WHERE {range}", { range: last("3 months", { now: lab.now }) }). TS',
       ],
-      [`chart.scatter([{ a: 1 }])`, "Write chart.dot: there is no chart.scatter. TS"],
+      [
+        `chart.scatter([{ a: 1 }])`,
+        "There is no chart.scatter. The charts are line, area, bar, dot, heatmap and histogram; chart.vegaLite draws any other. TS",
+      ],
       [
         `(await lab.runs.counts({ range })).head(3)`,
         "Write table(result, { limit: 3 }), or result.rows().slice(0, 3). TS",

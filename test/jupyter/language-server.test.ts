@@ -1,17 +1,5 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installKernel } from "../../src/kernel/kernelspec.js";
 import { notebookFolder } from "../kernel/notebook-fixture.js";
@@ -163,68 +151,6 @@ describe.skipIf(!isPossible)(`cells beside their language server${skipped}`, () 
       expect(wrong.reply["evalue"]).toContain("'begin' does not exist on type 'TimeRange'");
     },
   );
-
-  test("an answer that can't be read ends the server, and the next cell runs", async () => {
-    const home = fileURLToPath(new URL("../..", import.meta.url));
-    const own = join(folder.path, "node_modules", "probelab");
-    const native = "@typescript/typescript-" + `${process.platform}-${process.arch}`;
-    const modules = join(own, "node_modules");
-    // A copy of this package whose compiler prints something else first.
-    unlinkSync(join(folder.path, "node_modules"));
-    cpSync(join(home, "dist"), join(own, "dist"), { recursive: true });
-    cpSync(join(home, "package.json"), join(own, "package.json"));
-    mkdirSync(join(modules, native, "lib"), { recursive: true });
-    mkdirSync(join(modules, "typescript-native"));
-    for (const name of readdirSync(join(home, "node_modules"))) {
-      if (name === "probelab" || existsSync(join(modules, name))) continue;
-      symlinkSync(realpathSync(join(home, "node_modules", name)), join(modules, name));
-    }
-    for (const name of [native, "typescript-native"]) {
-      const manifest = join(name, "package.json");
-      cpSync(join(home, "node_modules", manifest), join(modules, manifest));
-    }
-    const compiler = join(modules, native, "lib", "tsc");
-    const broken = join(folder.path, "broken");
-    const real = realpathSync(join(home, "node_modules", native, "lib", "tsc"));
-    const words = "Content-Length: 9\\r\\n\\r\\n{no json}";
-    const odd = join(folder.path, "odd.cjs");
-    const orOdd = `[ -e '${odd}' ] && exec '${process.execPath}' '${odd}'`;
-    writeFileSync(
-      compiler,
-      `#!/bin/sh\n[ -e '${broken}' ] && printf '${words}'\n${orOdd}\nexec '${real}' "$@"\n`,
-      { mode: 0o755 },
-    );
-    writeFileSync(broken, "");
-    const { client, pid } = await kernelIn(folder.path);
-    const cell = await client.execute("const one = 1; one");
-    expect(cell.reply["evalue"]).toBe(
-      `Can't compile cell 1: TypeScript ended twice while it read it. It is started again with the next cell; where that fails too, see what this prints: ${compiler} --version.`,
-    );
-    expect(printed(cell, "stderr")).toBe("");
-    rmSync(broken);
-    expect(resultText(await client.execute("const two = 2; two"))).toBe("2");
-    const range = `{"start":{"line":1,"character":0},"end":{"line":1,"character":1}}`;
-    for (const item of ["null", `{"range":{"start":{}},"message":"no"}`, `{"range":${range}}`]) {
-      const result = `{"items":[${item}],"signatures":[null]}`;
-      writeFileSync(
-        odd,
-        `process.stdin.on("data", (data) => {
-          for (const [, id] of String(data).matchAll(/"id":(\\d+)/g)) {
-            const text = '{"id":' + id + ',"result":${result}}';
-            process.stdout.write("Content-Length: " + text.length + "\\r\\n\\r\\n" + text);
-          }
-        });`,
-      );
-      for (const server of childrenOf(pid)) process.kill(server, "SIGKILL");
-      const { reply } = await client.execute("const three = 3; three");
-      expect(reply["evalue"], item).toMatch(/^Can't compile .* ended twice while it read it/);
-      const content = { code: "two.", cursor_pos: 4, detail_level: 0 };
-      const asked = (type: string) =>
-        client.call<{ content: object }>("request", { type, content }).then((one) => one.content);
-      expect(await asked("complete_request")).toMatchObject({ status: "ok", matches: [] });
-      expect(await asked("inspect_request")).toMatchObject({ status: "ok", found: false });
-    }
-  });
 
   test("cells run on where the folder of temporary files was cleaned", async () => {
     const own = join(folder.path, "own");

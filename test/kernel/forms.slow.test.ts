@@ -55,6 +55,8 @@ const cells = [
   `[1, 2].map((n) => n + a)`,
   `if (a) { 5 }`,
   `const last1 = 1\nlast1\n;`,
+  `f(1), f(2)`,
+  `import * as aq from "arquero"; const rows = aq.table({ a: [1, 2], b: [2, 4] }); is(rows.derive({ r: (d: any) => d.a / d.b, s: function (d: any) { return d.a + d.b; } }).objects(), [{ a: 1, b: 2, r: 0.5, s: 3 }, { a: 2, b: 4, r: 0.5, s: 6 }]); is(rows.rollup({ sum: (d: any) => aq.op.sum(d.a) }).objects(), [{ sum: 3 }]); is(String({ r: (d: number) => d / 2 }.r), "(d) => d / 2");`,
   `const then = 1, constructor = 2, toString = 3, hasOwnProperty = 4, $ = 5, $m0 = 6, $given = 7, name = "n", module = 8, $require = 9, $using = 10, $default = 11, exports = 13, __proto__ = 12;`,
   `is([then, constructor, toString, hasOwnProperty, $, $m0, $given, name, module, $require, $using, $default, __proto__, exports], [1, 2, 3, 4, 5, 6, 7, "n", 8, 9, 10, 11, 12, 13]);`,
   `import { join } from "node:path"; using z = res("z"); is([join("a", "b"), $m0, $given, $require], ["a/b", 6, 7, 9]);`,
@@ -91,6 +93,7 @@ test("cells and files of every form of the language run as they are written", as
       "result: 4",
       "result: [ 10, 11 ]",
       "result: 1",
+      "result: 4",
     ]);
   }
 });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { readOrigins } from "../../src/chart/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { openIncident } from "../../src/incident/living.js";
-import { verificationText, verifyPostmortem } from "../../src/incident/checksums.js";
+import { checkHashes } from "../incident/folder.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { gpgTeam, hasGpg } from "../support/gpg-team.js";
 import { newDatabase, type OwnDatabase } from "../support/own-database.js";
@@ -97,17 +97,15 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
     expect(output("logs.submissions")).toMatch(/submitted reports: .*stored/);
     expect(output("measurements.duplicates")).toMatch(/Rows of one measurement.*_uid/);
   },
-  async "docs/postmortem.md"({ folder, text }) {
-    const verification = await verifyPostmortem(join(folder, "out", "short-runs"));
-    expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
+  "docs/postmortem.md"({ folder, text }) {
     const saved = join(folder, "out", "short-runs");
+    checkHashes(saved);
     const paths = readdirSync(saved, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(saved, join(entry.parentPath, entry.name)));
     for (const [, named = ""] of text.matchAll(/^\| `([\w.]+\/?)` \|/gm)) {
       expect(paths.some((each) => each.startsWith(named)), named).toBe(true);
     }
-    expect(text).toContain(`ok        ${paths.length - 1} files have the bytes that were saved`);
   },
   "docs/what-happened.md"({ output }) {
     expect(output("compare(lab")).toMatch(/Measurements (fell|rose) by/);
@@ -122,7 +120,7 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
     expect(shown.join("\n")).toMatch(/result: /);
   },
   "docs/change-points.md"({ shown }) {
-    expect(shown.join("\n")).toMatch(/No change of|fell (at|between|until)|rose (at|between|until)|has (fallen|risen)/);
+    expect(shown.join("\n")).toMatch(/No change of|(fell|rose) by .* at/);
   },
   "docs/deployment.md"({ output }) {
     expect(output("credentials.get")).toMatch(/result: '\*\*\*'/);

@@ -3,7 +3,7 @@ import { between, connect } from "../../src/index.js";
 import { difference } from "../../src/change/finding.js";
 import { failureShare, medianLevels, valueOf, words } from "../../src/service/release.js";
 import { wilson } from "../../src/query/wilson.js";
-import { seeded } from "../change/cells-given.js";
+import { seeded } from "../support/change/draws.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const database = ownDatabase();

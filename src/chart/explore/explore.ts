@@ -11,12 +11,12 @@ import { Chart } from "../chart-value.js";
 import { resultOf } from "../check-result.js";
 import { PANEL, ROW } from "../render/fluid.js";
 import { heading, words } from "../render/label.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import { THEMES, type VegaLiteSpec } from "../render/theme.js";
 import { checkChartOptions, type ExploreChartOptions } from "../options.js";
 import { wholeSpec } from "../result-chart.js";
 import { list } from "../roles.js";
 import { spanSentence } from "../sentences.js";
-import { chartSeries, look, seriesDimension, themeOf } from "../series.js";
+import { chartSeries, seriesDimension } from "../series.js";
 import {
   type LinkedCube,
   GAP,
@@ -79,7 +79,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     names: result.columnNames(),
     rows: result.rows().map((row) => Object.values(row)),
   };
-  const recipe = { explore: { ...options, theme: options.theme ?? look.theme } };
+  const recipe = { explore: options };
   return new Chart(spec, result, drawn, recipe);
 }
 
@@ -122,7 +122,17 @@ function cubeOf(result: Result, { y, theme }: ExploreChartOptions): LinkedCube {
     return chartSeries(column, seriesDimension(result.origin.columns, name, column), name);
   });
   const zone = zoneOf(result.origin);
-  return { result, time, measure, sums, names, values, edges, theme: themeOf(theme), zone };
+  return {
+    result,
+    time,
+    measure,
+    sums,
+    names,
+    values,
+    edges,
+    theme: THEMES[theme ?? "light"],
+    zone,
+  };
 }
 
 /** The buckets of the range, and where rows begin elsewhere those as well. */

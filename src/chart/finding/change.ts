@@ -2,7 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
 import { cleanText, isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
-import type { Evidence } from "../../change/evidence.js";
+import type { Evidence } from "../../change/cells/evidence.js";
 import { sentenceText } from "../../change/words.js";
 import { htmlText, tableHtml } from "../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";
@@ -34,7 +34,7 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
   };
 
 /** Characters of the sentences above a picture, some four lines: all are in the description. */
-const LONGEST = 560;
+const LONGEST_SENTENCE = 560;
 /** Rows of a finding's table in a cell. */
 const MOST_ROWS = 20;
 
@@ -104,7 +104,7 @@ export function drawChange(
 
 /** The sentences that fit above a picture. */
 function firstSentences(text: string): string {
-  const cut = cleanText(text, LONGEST);
+  const cut = cleanText(text, LONGEST_SENTENCE);
   const end = cut.endsWith("…") ? cut.lastIndexOf(". ") + 1 : 0;
   return end > 0 ? `${cut.slice(0, end)} …` : cut;
 }

@@ -1,7 +1,7 @@
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted, lowered, textOf } from "../../base/text.js";
 import { smallest } from "../../base/statistics.js";
-import { foundTable } from "../../change/flows.js";
+import { foundTable } from "../../change/finding.js";
 import type { ReleaseValue } from "../../service/release.js";
 import { amount, number, percent, signedPercent } from "../../base/numbers.js";
 import { spoken } from "../../change/words.js";
@@ -345,12 +345,12 @@ export function series(
     remarks: [
       chosen.length > MOST_PANELS &&
         `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
-      lines && "Spans: when a change happened (95 % interval), or a fall or rise lasted.",
+      lines && "Spans: when a change happened (95 % interval).",
     ].filter((remark) => remark !== false),
   };
 }
 
-/** An alarm's span; of a change a rule at a step, or the span of its interval or of a slope: `−34 %`. */
+/** An alarm's span; of a change a rule, or the span of its interval: `−34 %`. */
 function span(row: FindingRow, unit: string): Annotation {
   const { kind, change, relative } = row;
   if (kind !== undefined) {
@@ -361,21 +361,13 @@ function span(row: FindingRow, unit: string): Annotation {
     unit === "share" || relative == null
       ? differenceText(Number(row["size"]), unit)
       : signedPercent(Number(relative));
-  const [from, to] = change === "slope" ? ["t", "until"] : ["earliest", "latest"];
-  const [time, end] = [row[from] as Date, row[to] as Date];
+  const [time, end] = [row["earliest"] as Date, row["latest"] as Date];
   return { time, ...(end > time && { end }), label: by };
 }
 
-/** The fitted level of a series at a time: from each change to the next, and along slopes; null without changes. */
+/** The fitted level of a series at a time, which each change sets anew; null without changes. */
 function levelAt(at: number, changes: readonly FindingRow[]): number | null {
-  const points = changes
-    .toSorted((a, b) => Number(a["t"]) - Number(b["t"]) || Number(a["until"]) - Number(b["until"]))
-    .flatMap((row) => [
-      { time: Number(row["t"]), level: Number(row["before"]) },
-      { time: Number(row["until"]), level: Number(row["after"]) },
-    ]);
-  const next = points.findIndex(({ time }) => time > at);
-  const [from, to] = [points[next < 0 ? points.length - 1 : next - 1], points[next]];
-  if (from === undefined || to === undefined) return (from ?? to)?.level ?? null;
-  return from.level + ((to.level - from.level) * (at - from.time)) / (to.time - from.time);
+  const sorted = changes.toSorted((a, b) => Number(a["t"]) - Number(b["t"]));
+  const last = sorted.findLast((row) => Number(row["t"]) <= at);
+  return (last?.["after"] ?? sorted[0]?.["before"] ?? null) as number | null;
 }

@@ -7,7 +7,7 @@ import {
   rowsHeight,
   type Rows,
 } from "../axes.js";
-import type { FontWeight } from "../fonts/shipped-font.js";
+import type { FontWeight } from "./fonts/shipped-font.js";
 import { LEGEND_LABEL, LEGEND_SIZE, LEGEND_SYMBOL, type VegaLiteSpec } from "./theme.js";
 import { compiledSpec } from "./svg.js";
 import { fitNames, fittedLabel, wrap } from "./label.js";

@@ -47,7 +47,7 @@ GROUP BY value ORDER BY rows DESC LIMIT ${raw(String(MOST_SPELLINGS))}`);
       ({ value, rows }) => `${shownValue(value)} (${counted(Number(rows), "row")})`,
     );
     throw new ProbelabError(
-      `Can't tell which measurements have ${column}: it holds ${named.slice(0, 5).join(", ")}. Say which value it is, such as { ${column}: ${shownValue(odd[0]!.value)} }.`,
+      `Can't tell which measurements have ${column}: it holds ${named.slice(0, 5).join(", ")}. Say which value it is: where: { ${column}: ${shownValue(odd[0]!.value)} }.`,
     );
   }
   const set = found.flatMap(({ value }) => (SET.includes(spelled(value)) ? [value!] : []));

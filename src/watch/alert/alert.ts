@@ -83,7 +83,7 @@ async function when(
   message: AlertMessage,
   options: AlertOptions = {},
 ): Promise<AlertReport> {
-  // What is missing is no end of an alert, and a Promise no alert.
+  // undefined must not close an alert; a Promise must not raise one.
   if (typeof condition !== "boolean") {
     throw new ProbelabError(
       `Can't tell whether to alert from ${shownValue(condition)}: pass true or false, alert.when(drop.found, { title, … }).`,

@@ -46,17 +46,19 @@ const RULES: Rules<AlertMessage> = {
   key: { fits: text(200), pass: "a line of up to 200 characters" },
 };
 
-const SUCH = "alert.send({ title, text, severity: 2, links })";
+const EXAMPLE_CALL = "alert.send({ title, text, severity: 2, links })";
 
 /** @throws ProbelabError for an alert that lacks something, links aside. */
 export function checkMessage(message: AlertMessage): void {
   if (typeof message !== "object" || message === null) {
-    throw new ProbelabError(`Can't send the alert ${shownValue(message)}: pass one, ${SUCH}.`);
+    throw new ProbelabError(
+      `Can't send the alert ${shownValue(message)}: pass one, ${EXAMPLE_CALL}.`,
+    );
   }
   checkOptions(message, RULES, "send an alert");
   for (const name of ["title", "text", "severity", "links"] as const) {
     if (message[name] === undefined) {
-      throw new ProbelabError(`Can't send an alert without ${name}: pass it, ${SUCH}.`);
+      throw new ProbelabError(`Can't send an alert without ${name}: pass it, ${EXAMPLE_CALL}.`);
     }
   }
 }
@@ -141,10 +143,9 @@ export function configuredChannels(channels: readonly AlertChannel[]): Promise<C
           "its address is no whole address. Write one that begins with https:// or http://.",
         );
       }
-      // A webhook's path is its password.
       const place = new URL(address);
       const { pathname, username, password } = place;
-      if (/chat|url/.test(kind) && pathname.length > 8) keepSecret(pathname.slice(1));
+      if (CHANNELS[kind].isSecretPath && pathname.length > 8) keepSecret(pathname.slice(1));
       const channel = { kind, name: cleanText(name, 40), url: address };
       if (token !== undefined) {
         return { ...channel, authorization: `Bearer ${await credentials.get(token)}` };
@@ -176,10 +177,21 @@ const OVER = { priority: "3", tag: "white_check_mark" } as const;
 
 type Content = Pick<RequestInit, "headers"> & { readonly path?: string; readonly body: string };
 
-/** The request that shows notices, by kind of channel. */
-const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Content> = {
-  /** Slack's incoming webhooks. Source: https://docs.slack.dev/messaging/formatting-message-text */
-  chat(notice) {
+/** How a kind of channel takes notices. */
+interface ChannelKind {
+  /** The request that shows a notice. @param expires when the alert is over unless it is raised again */
+  content(notice: Notice, expires: Date): Content;
+  /** True where the channel itself repeats alerts, and ends those that are not raised again. */
+  readonly repeats: boolean;
+  /** True where the path of the address is its password. */
+  readonly isSecretPath: boolean;
+}
+
+/** Slack's incoming webhooks. Source: https://docs.slack.dev/messaging/formatting-message-text */
+const CHAT: ChannelKind = {
+  repeats: false,
+  isSecretPath: true,
+  content(notice) {
     const escaped = (text: string) =>
       text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     const links = linksOf(notice.message).map(
@@ -189,8 +201,13 @@ const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Conte
     const text = `:${tagOf(notice)}: *${escaped(headline(notice))}*\n${escaped(body(notice))}\n${links.join(" · ")}`;
     return { headers: JSON_TYPE, body: JSON.stringify({ text }) };
   },
-  /** ntfy's topics. Source: https://docs.ntfy.sh/publish/ */
-  push(notice) {
+};
+
+/** ntfy's topics. Source: https://docs.ntfy.sh/publish/ */
+const PUSH: ChannelKind = {
+  repeats: false,
+  isSecretPath: false,
+  content(notice) {
     const links = linksOf(notice.message);
     const { message, end } = notice;
     const { priority } = end === undefined ? SEVERITIES[message.severity] : OVER;
@@ -207,10 +224,20 @@ const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Conte
     };
     return { headers, body: body(notice) };
   },
-  /** A plain post. */
-  url: (notice) => ({ body: `${headline(notice)}\n${body(notice)}` }),
-  /** Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
-  alertmanager({ message, since, end }, expires) {
+};
+
+/** A plain post. */
+const URL_POST: ChannelKind = {
+  repeats: false,
+  isSecretPath: true,
+  content: (notice) => ({ body: `${headline(notice)}\n${body(notice)}` }),
+};
+
+/** Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
+const ALERTMANAGER: ChannelKind = {
+  repeats: true,
+  isSecretPath: false,
+  content({ message, since, end }, expires) {
     const { notebook, page, runbook, ...others } = message.links;
     // Alertmanager refuses an alert with an annotation of another name.
     const named = Object.entries(others).map(([name, link]) => {
@@ -231,6 +258,13 @@ const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Conte
     };
     return { path: "api/v2/alerts", headers: JSON_TYPE, body: JSON.stringify([alert]) };
   },
+};
+
+export const CHANNELS: Readonly<Record<Channel["kind"], ChannelKind>> = {
+  chat: CHAT,
+  push: PUSH,
+  url: URL_POST,
+  alertmanager: ALERTMANAGER,
 };
 
 /** What Alertmanager routes by; alerts of other labels are other alerts. */
@@ -280,7 +314,7 @@ export interface Failure {
 /**
  * Posts a notice to a channel, once.
  *
- * @param expires when the alert is over unless it is raised again; Alertmanager ends it then.
+ * @param expires when the alert is over unless it is raised again
  * @returns undefined where the channel took it.
  */
 export async function post(
@@ -288,7 +322,7 @@ export async function post(
   notice: Notice,
   expires: Date,
 ): Promise<Failure | undefined> {
-  const { path, headers, body: content } = CONTENTS[kind](notice, expires);
+  const { path, headers, body: content } = CHANNELS[kind].content(notice, expires);
   try {
     const response = await fetch(path === undefined ? url : `${url.replace(/\/+$/, "")}/${path}`, {
       method: "POST",
@@ -326,7 +360,7 @@ async function beginning({ body }: Response): Promise<string> {
   return text;
 }
 
-type Answer = Readonly<Record<"ok" | "success" | "status" | "error" | "errors", unknown>>;
+type ChannelAnswer = Readonly<Record<"ok" | "success" | "status" | "error" | "errors", unknown>>;
 
 /** What an answer of 200 says against having taken the notice: a login page, `{"ok": false}`. */
 function refusalIn(answer: string, type: string): string | undefined {
@@ -334,7 +368,7 @@ function refusalIn(answer: string, type: string): string | undefined {
     return "it answered with a web page, such as a login";
   }
   try {
-    const { ok, success, status, error, errors } = Object(JSON.parse(answer)) as Answer;
+    const { ok, success, status, error, errors } = Object(JSON.parse(answer)) as ChannelAnswer;
     const said = error || errors;
     if (ok !== false && success !== false && status !== "error" && !said) return undefined;
     return `it answered ${shownValue(said || JSON.parse(answer))}`;

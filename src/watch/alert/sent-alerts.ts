@@ -8,6 +8,7 @@ import { writeWhole } from "../../base/files/write-whole.js";
 import { lazySchemas } from "../../base/lazy-schemas.js";
 import { DAY } from "../../time/span.js";
 import {
+  CHANNELS,
   channelId,
   isAddress,
   keyOf,
@@ -84,10 +85,9 @@ export function raise(delivery: Delivery, message: AlertMessage): Promise<Delive
       channels.map(async (channel): Promise<AlertOutcome> => {
         const [id, outcome] = [channelId(channel), { key, channel: channel.name }];
         const last = sent[id];
-        const isAlertmanager = channel.kind === "alertmanager";
+        const { repeats } = CHANNELS[channel.kind];
         const isRecent = last !== undefined && Math.abs(now - last.at) < windowMs;
-        // Alertmanager repeats alerts itself, and ends those that are not raised on.
-        if (isRecent && message.severity >= last.severity && !isAlertmanager) {
+        if (isRecent && message.severity >= last.severity && !repeats) {
           return { ...outcome, state: "sent before", why: utc(new Date(last.at)) };
         }
         const notice = { message, since: new Date(since), isRepeat: isOn && last !== undefined };
@@ -97,7 +97,7 @@ export function raise(delivery: Delivery, message: AlertMessage): Promise<Delive
         if (failure) return { ...outcome, state: "failed", why: failure.why };
         const old = last && { ...before!.message, severity: last.severity };
         // With other labels it is another alert there.
-        if (isAlertmanager && old && !isDeepStrictEqual(labelsOf(old), labelsOf(message))) {
+        if (repeats && old && !isDeepStrictEqual(labelsOf(old), labelsOf(message))) {
           await post(
             channel,
             { message: old, since: new Date(since), end: new Date(now) },

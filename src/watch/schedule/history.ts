@@ -21,10 +21,8 @@ const schema = lazySchemas(({ z }) => {
     period: time,
     started: time,
     /** `interrupted`: the scheduler or its machine ended first. */
-    state: z.enum(["running", "ok", "error", "timeout", "memory", "died", "interrupted"]),
+    state: z.enum(["running", "ok", "error", "timeout", "died", "interrupted"]),
     seconds: amount,
-    /** Most resident memory of its processes together, in bytes. */
-    peakMemory: amount,
     rowsRead: amount,
     /** Why it failed. */
     error: z.string().nullable(),

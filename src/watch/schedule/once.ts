@@ -33,7 +33,7 @@ export async function runDue(options: OnceOptions): Promise<void> {
   const { folder, out, parallel, signal, onNews } = options;
   const waiting = await findScheduled(folder, out);
   using pulse = await heartbeat(options);
-  /** What can't be written, as on a full disk, keeps nobody from hearing of it. */
+  /** Reports write errors (a full disk) without failing. */
   const told = (error: unknown, name = "The status page") => {
     if (!(error instanceof ProbelabError)) throw error;
     onNews(`${name}: ${error.message}`, false);
@@ -116,7 +116,8 @@ async function runWhereDue(
     const tries = settled.filter((run) => +run.period === +period);
     const isDone = tries.some(({ state }) => state !== "interrupted") || tries.length > 1;
     if (isDone) return undefined;
-    const links = (page: string) => JSON.stringify(linksOf(name, `${folder}/${page}`, out, alerts));
+    const links = (page: string) =>
+      JSON.stringify(runLinks(name, `${folder}/${page}`, out, alerts));
     const run = await runOnce({ name, path, schedule, period, folder, links, signal });
     await removeOld(folder, keep);
     return run;
@@ -139,7 +140,7 @@ async function settle(folder: string, run: Run): Promise<Run> {
   return settled;
 }
 
-function linksOf(name: string, page: string, out: string, alerts: OnceOptions["alerts"]) {
+function runLinks(name: string, page: string, out: string, alerts: OnceOptions["alerts"]) {
   const below = (base: string, path: string) =>
     `${base.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}`;
   const { pages, notebooks, runbook } = alerts;
@@ -173,7 +174,7 @@ async function callFor(
       title,
       severity: 3 as const,
       text: cleanText(error ?? title, 2_000),
-      links: linksOf(name, page, out, alerts),
+      links: runLinks(name, page, out, alerts),
     };
     try {
       await alert.when(state === "fails", message, { send: true });

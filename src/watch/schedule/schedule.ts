@@ -8,11 +8,9 @@ import { bucketStart, checkBucket, nextBucket, type Bucket } from "../../time/bu
 import { LENGTHS, readSpan } from "../../time/span.js";
 import { usualLength } from "../../time/step.js";
 
-/** A notebook's period and limits. */
+/** A notebook's period and its limit. */
 export interface Schedule {
   readonly every: Bucket;
-  /** In bytes. */
-  readonly memory: number;
   /** In milliseconds. */
   readonly timeout: number;
 }
@@ -27,22 +25,17 @@ export interface ScheduledNotebook {
 
 interface Comment {
   readonly every: string;
-  readonly memory: string;
   readonly timeout: string;
 }
 
 const RULES: Rules<Comment> = {
   every: { fits: (value) => typeof value === "string", pass: 'a period, such as "30 minutes"' },
-  memory: {
-    fits: (value) => sizeOf(value) !== undefined,
-    pass: 'a size, such as "500 MB" or "1 GB"',
-  },
   timeout: {
     fits: (value) => timeOf(value) <= LENGTHS.day,
     pass: 'a time of up to a day, such as "10 minutes"',
   },
 };
-const SUCH = '// schedule: { "every": "30 minutes", "memory": "1 GB", "timeout": "10 minutes" }';
+const EXAMPLE_COMMENT = '// schedule: { "every": "30 minutes", "timeout": "10 minutes" }';
 
 /**
  * The schedule in a comment of a notebook's first code cell; undefined where it has none.
@@ -58,36 +51,27 @@ function scheduleOf({ cells }: Notebook): Schedule | undefined {
   try {
     comment = JSON.parse(text) as Partial<Comment>;
   } catch {
-    throw new ProbelabError(`Can't schedule by ${shownValue(text)}: it is no JSON. Write ${SUCH}.`);
+    throw new ProbelabError(
+      `Can't schedule by ${shownValue(text)}: it is no JSON. Write ${EXAMPLE_COMMENT}.`,
+    );
   }
   checkOptions(comment, RULES, "schedule a notebook");
-  const { every, memory = "1 GB", timeout = "10 minutes" } = comment;
+  const { every, timeout = "10 minutes" } = comment;
   if (every === undefined) {
-    throw new ProbelabError(`Can't schedule a notebook without "every": write ${SUCH}.`);
+    throw new ProbelabError(`Can't schedule a notebook without "every": write ${EXAMPLE_COMMENT}.`);
   }
   const period = checkBucket(every);
   if (usualLength(period) < LENGTHS.minute) {
     throw new ProbelabError(
-      `Can't schedule every ${every}: the shortest period is a minute. Write ${SUCH}.`,
+      `Can't schedule every ${every}: the shortest period is a minute. Write ${EXAMPLE_COMMENT}.`,
     );
   }
-  return { every: period, memory: sizeOf(memory)!, timeout: timeOf(timeout) };
-}
-
-/** Bytes of `500 MB` or `1.5 GB`. */
-function sizeOf(value: unknown): number | undefined {
-  const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?(MB|GB)$/.exec(String(value)) ?? [];
-  return Number(count) > 0 ? Number(count) * (unit === "GB" ? 1e9 : 1e6) : undefined;
+  return { every: period, timeout: timeOf(timeout) };
 }
 
 function timeOf(value: unknown): number {
   const span = readSpan(value);
   return span === undefined ? Infinity : span.count * LENGTHS[span.unit];
-}
-
-/** `900 MB`, `1.5 GB` */
-export function sizeText(bytes: number): string {
-  return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${Math.round(bytes / 1e7) / 100} GB`;
 }
 
 /** The start of the period that an instant is in, and that of the next one; in UTC. */

@@ -4,10 +4,10 @@ import { ProbelabError } from "../../base/error.js";
 import { cleanText, counted } from "../../base/text.js";
 import { escapeXml } from "../../base/xml.js";
 import { writeWhole } from "../../base/files/write-whole.js";
-import { pageDocument } from "../../chart/render/page/page-document.js";
+import { pageDocument } from "../../chart/page.js";
 import { folderOf, isAhead, readHistory, type Run } from "./history.js";
 import { durationText } from "../../time/span.js";
-import { findScheduled, periodAt, sizeText, type Schedule } from "./schedule.js";
+import { findScheduled, periodAt, type Schedule } from "./schedule.js";
 
 /** States of a notebook, the worst first. */
 export const NOTEBOOK_STATES = ["fails", "late", "never ran", "running", "fine"] as const;
@@ -30,7 +30,7 @@ export interface NotebookStatus {
 }
 
 const LATE_MS = 15 * 60_000;
-const GRACE_MS = 60_000;
+const RUNNING_MS = 60_000;
 
 /** The status of all scheduled notebooks of a folder, the worst first. */
 export async function readStatus(
@@ -64,7 +64,7 @@ export function alertKey(name: string): string {
 
 function judged(history: readonly Run[], schedule: Schedule, now: Date) {
   const runs = history.map((run): Run => {
-    const isRunning = +now - +run.started < schedule.timeout + GRACE_MS;
+    const isRunning = +now - +run.started < schedule.timeout + RUNNING_MS;
     if (run.state !== "running" || isRunning) return run;
     return { ...run, state: "interrupted", error: "The scheduler ended before the run did." };
   });
@@ -139,7 +139,7 @@ function section(out: string, { name, state, schedule, error, runs, ahead, next 
   });
   const lines = (error ?? "").split("\n").map((line) => cleanText(line, 500));
   const said = escapeXml(lines.join("\n"));
-  const heads = ["Started (UTC)", "State", "Took", "Memory", "Rows read"];
+  const heads = ["Started (UTC)", "State", "Took", "Rows read"];
   return `<section class="${state.replace(" ", "-")}">
 <h2>${newest === undefined ? title : link(newest, title)} <small>${state}${schedule === undefined ? "" : `, every ${schedule.every}`}</small></h2>
 ${said === "" ? "" : `<pre>${said}</pre>`}
@@ -148,10 +148,9 @@ ${rows.length === 0 ? "" : `<table><thead><tr>${heads.map((head) => `<th scope="
 </section>`;
 }
 
-function amounts({ seconds, peakMemory, rowsRead }: Run): string[] {
+function amounts({ seconds, rowsRead }: Run): string[] {
   return [
     seconds === null ? "" : durationText(seconds * 1_000),
-    peakMemory === null ? "" : sizeText(peakMemory),
     rowsRead === null ? "" : counted(rowsRead, "row").replace(/ rows?$/, ""),
   ];
 }

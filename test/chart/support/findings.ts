@@ -1,4 +1,4 @@
-import { asResult, seededCounts } from "../../../bench/change/change-points.js";
+import { asResult, seededCounts } from "../../support/change/counts.js";
 import {
   anomalies,
   type AnomaliesFinding,
@@ -8,11 +8,11 @@ import {
   type Finding,
   type Result,
 } from "../../../src/index.js";
-import { changeMeasures } from "../../../src/change/cells.js";
-import { explainCells } from "../../../src/change/explain.js";
+import { changeMeasures } from "../../../src/change/cells/cells.js";
+import { explainCells } from "../../../src/change/cells/explain.js";
 import { changeColumns, tell } from "../../../src/change/finding.js";
 import { valueOf, words, type ReleaseValue } from "../../../src/service/release.js";
-import { hourlyResult, serviceCounts } from "../../change/flow-results.js";
+import { hourlyResult, serviceCounts } from "../../support/change/flow-results.js";
 import { generator, makeResult, single } from "./sample-results.js";
 
 const WEEKS_8 = 1344;

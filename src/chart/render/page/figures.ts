@@ -1,16 +1,26 @@
 import { cleanText } from "../../../base/text.js";
 import { escapeXml } from "../../../base/xml.js";
-import type { Chart } from "../../chart-value.js";
-import type { Table } from "../../table.js";
+import type { Origin } from "../../../result/origin.js";
 import { compiledForScreen, withoutRuler } from "../fluid.js";
 import { originEntries, originRecord } from "../origin.js";
 import { titleText } from "../svg.js";
+import type { TableModel } from "../table-outputs.js";
 import { THEMES, type VegaLiteSpec } from "../theme.js";
 import { jsonScript, pageDocument } from "./page-document.js";
 
-/** A chart and a table as far as their figures go. */
-export type Drawable = Pick<Chart, "spec" | "screenSpec" | "svg">;
-type Tabular = Pick<Table, "html" | "model" | "origin">;
+/** A chart as far as its figure goes. */
+export interface Drawable {
+  readonly spec: VegaLiteSpec;
+  screenSpec(): Promise<VegaLiteSpec>;
+  svg(): Promise<string>;
+}
+
+/** A table as far as its figure goes. */
+interface Tabular {
+  readonly html: string;
+  readonly model: TableModel;
+  readonly origin: Origin;
+}
 
 type OriginRecord = ReturnType<typeof originRecord>;
 

@@ -1,0 +1,467 @@
+import type { SourceKind } from "../../query/source.js";
+import { Temporal } from "temporal-polyfill";
+import { ProbelabError } from "../../base/error.js";
+import { shownValue } from "../../base/text.js";
+import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../../query/cube.js";
+import type { LogGroup } from "../../sources/logs/ask.js";
+import type { RunColumn } from "../../sources/measurements/questions.js";
+import { nameOf, type Dimension } from "../../query/dimension.js";
+import { count, sum, type Measure } from "../../query/measure.js";
+import { whereText, type Where } from "../../query/where.js";
+import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { checkRange, formatRange, type TimeRange } from "../../time/time-range.js";
+import { HOUR } from "../../time/span.js";
+import { grouped, leavesBy, sumOver, sumsIn, type Leaves } from "./cuboids.js";
+import { changeColumns } from "../finding.js";
+import { amount, percent } from "../../base/numbers.js";
+
+/** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
+export interface ChangeSource {
+  ask(options: never): Promise<Result<object>>;
+}
+
+/** A column of the table that is asked, by its name, or a dimension. */
+export type ChangeDimension = RunColumn | LogGroup | Dimension;
+
+/** What is asked of two ranges. */
+export interface ChangeQuestion {
+  readonly measure: Measure<unknown>;
+  readonly before: TimeRange;
+  readonly after: TimeRange;
+  readonly dimensions: readonly (string | Dimension)[] | undefined;
+  readonly where: Where;
+  /** For errors: "explain a change". */
+  readonly action: string;
+  readonly signal: AbortSignal | undefined;
+  /** True if runs are counted beside a count of measurements: for what each run holds. */
+  readonly runs?: boolean;
+}
+
+/** The cells of two ranges side by side: a leaf for each combination of the dimensions' values. */
+export interface ChangeCells {
+  readonly kind: "flow" | "rate";
+  readonly leaves: Leaves;
+  readonly names: readonly string[];
+  /** The texts of each dimension's values, by number; null where rows have none. */
+  readonly values: readonly (readonly (string | null)[])[];
+  /** A flow: what each leaf amounted to. A rate: the rows that it is of. */
+  readonly before: Float64Array;
+  readonly after: Float64Array;
+  /** A rate: the part of those rows. */
+  readonly partBefore: Float64Array;
+  readonly partAfter: Float64Array;
+  /** A count of measurements: the runs of each leaf that they are of; missing where runs aren't known. */
+  readonly runs?: { readonly before: Float64Array; readonly after: Float64Array };
+  /** Variance of one row's value, of a mean; missing for a share. */
+  readonly variance?: number;
+  /** The length of after by that of before. */
+  readonly ratio: number;
+  readonly label: string;
+  /** `measurements`, `share`, `s`. */
+  readonly unit: string;
+  /** Rows of the source: "measurements". */
+  readonly source: SourceKind | "rows";
+  readonly rowNoun: string;
+  /** Of a quantile: what it was, and the value whose share stands for it. */
+  readonly quantile?: { readonly before: number; readonly after: number; readonly at: number };
+  /** Why runs aren't counted, where ids mean something else in one of the ranges. */
+  readonly unlike?: string;
+  /** Why the later range holds no such row, where it holds none. */
+  readonly whyEmpty?: string;
+  /** What the first sentence says of the ranges: " (other days of the week)". */
+  readonly caution?: string;
+  readonly earlier: TimeRange;
+  readonly later: TimeRange;
+  /** Of the later answer, with what both cost. */
+  readonly origin: Omit<Origin, "columns" | "reductions">;
+}
+
+/** @throws ProbelabError for what is no source of questions. */
+export function checkSource(source: unknown, action: string): CubeSource {
+  const found = cubeSourceOf(source);
+  if (found !== undefined) return found;
+  throw new ProbelabError(
+    `Can't ${action} of ${shownValue(source)}: pass lab.measurements, lab.runs or lab.logs.`,
+  );
+}
+
+/** @throws ProbelabError where the two ranges, or no dimension, can't be compared. */
+function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQuestion) {
+  const before = checkRange(asked.before, action, "before");
+  const after = checkRange(asked.after, action, "after");
+  if (dimensions?.length === 0) {
+    throw new ProbelabError(
+      `Can't ${action} by no dimension: name at least one, such as dimensions: ["probe_cc"], or leave dimensions out.`,
+    );
+  }
+  checkDimensions(dimensions, action);
+  const ratio = (+after.end - +after.start) / (+before.end - +before.start);
+  // An hour that the clocks leave out makes no other length of a day.
+  if (measure.measure === "countDistinct" && Math.abs(ratio - 1) > 0.05) {
+    throw new ProbelabError(
+      `Can't ${action} by different values where the ranges differ in length (${formatRange(before)} and ${formatRange(after)}): a longer range holds more of them by itself. Take ranges of the same length.`,
+    );
+  }
+  if (before.start > after.start) {
+    throw new ProbelabError(
+      `Can't ${action}: before (${formatRange(before)}) begins later than the range in question (${formatRange(after)}). Swap them.`,
+    );
+  }
+  return { before, after, ratio };
+}
+
+/** What the ranges' places make of a comparison that was asked at a time. */
+function cautions(before: TimeRange, after: TimeRange, askedAt: Date): string[] {
+  const overlap = before.start < after.end && after.start < before.end;
+  const [then, now] = [weekendPart(before), weekendPart(after)];
+  // Of a month and the one before it weekends are up to a twentieth more.
+  const otherDays = Math.abs(now - then) > 0.1;
+  return [
+    ...(overlap ? ["the ranges overlap, so that rows of both count on both sides"] : []),
+    ...(otherDays
+      ? [
+          `Saturdays and Sundays are ${percent(now)} of the later range and ${percent(then)} of the earlier one, so that the week's own rhythm is in the change`,
+        ]
+      : []),
+    ...(after.end > askedAt
+      ? ["the later range ends in the future, so that rows are still to come"]
+      : []),
+  ];
+}
+
+/** So many dimensions have 127 combinations, which can be searched in about a second. */
+const MOST_DIMENSIONS = 7;
+
+/** @throws ProbelabError for what is no list, for too many, and for one given twice. */
+function checkDimensions(dimensions: ChangeQuestion["dimensions"], action: string): void {
+  if (dimensions === undefined) return;
+  if (!Array.isArray(dimensions)) {
+    throw new ProbelabError(
+      `Can't ${action} by ${shownValue(dimensions)}: pass a list of columns and dimensions, such as dimensions: ["probe_cc"].`,
+    );
+  }
+  if (dimensions.length > MOST_DIMENSIONS) {
+    throw new ProbelabError(
+      `Can't ${action} by ${dimensions.length} dimensions: ${MOST_DIMENSIONS} are the most. Leave out those that matter least.`,
+    );
+  }
+  const names = (dimensions as readonly (string | Dimension)[]).map(nameOf);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) {
+    throw new ProbelabError(`Can't ${action}: dimensions names ${twice} twice. Name it once.`);
+  }
+}
+
+/** The part of a range that lies on Saturdays and Sundays of its zone. */
+function weekendPart({ start, end, timeZone }: TimeRange): number {
+  const hours = Math.max(1, Math.min(500, Math.round((+end - +start) / HOUR)));
+  const days = Array.from({ length: hours }, (_, at) => {
+    const instant = Math.floor(+start + ((at + 0.5) / hours) * (+end - +start));
+    return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).dayOfWeek;
+  });
+  return days.filter((day) => day >= 6).length / hours;
+}
+
+/** Asks the cells of both ranges: a scan of each, and one more of each where the measure is a quantile. */
+export async function askCells(
+  source: ChangeSource,
+  question: ChangeQuestion,
+): Promise<ChangeCells> {
+  const { action, where, signal } = question;
+  const cube = checkSource(source, action);
+  const { before, after, ratio } = checkPeriods(question);
+  const planned = await parts(source, question);
+  const { measure } = question;
+  const plain = Object.keys(measure.where ?? {}).length === 0;
+  const ofRuns = question.runs === true && measure.measure === "count" && plain;
+  const ask = (range: TimeRange) =>
+    askCube(cube, {
+      range,
+      by: question.dimensions,
+      where,
+      measures: planned.parts,
+      squares: planned.squares,
+      distinct: ofRuns ? "report_id" : undefined,
+      action,
+      signal,
+    });
+  // One after the other: at an incident the server has enough to do.
+  const earlier = await ask(before);
+  const later = await ask(after);
+  const nothing = { range: after, every: "all", where, measures: { rows: count() }, signal };
+  const empty = later.rows > 0 ? [] : (await source.ask(nothing as never)).origin.notes;
+  const cautious = cautions(before, after, later.origin.askedAt);
+  const merged = sideBySide(earlier, later);
+  const rate = planned.kind === "rate";
+  const at = (cells: readonly Float64Array[], part: number) => cells[part] ?? cells[0]!;
+  // The last that was asked beside a count of measurements, or of their sum.
+  const [runsBefore, runsAfter] = rate ? [] : [merged.before[1], merged.after[1]];
+  const hasRuns = runsBefore !== undefined && runsAfter !== undefined && sumOver(runsBefore) > 0;
+  const unlike =
+    hasRuns && later.kind === "measurements" ? idsChanged(merged, earlier.names) : undefined;
+  const made: ChangeCells = {
+    kind: planned.kind,
+    leaves: { sizes: merged.values.map(({ length }) => length), codes: merged.codes },
+    names: earlier.names,
+    values: merged.values,
+    before: at(merged.before, rate ? 1 : 0),
+    after: at(merged.after, rate ? 1 : 0),
+    partBefore: at(merged.before, 0),
+    partAfter: at(merged.after, 0),
+    ...(hasRuns && unlike === undefined && { runs: { before: runsBefore, after: runsAfter } }),
+    ratio,
+    label: question.measure.label ?? planned.label ?? later.measures[0]!.label,
+    unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
+    source: later.kind,
+    rowNoun: later.rowNoun,
+    ...(planned.quantile && { quantile: planned.quantile }),
+    caution: cautious.length === 0 ? "" : ` (${cautious.join("; ")})`,
+    ...(unlike !== undefined && { unlike }),
+    ...(empty[0] !== undefined && { whyEmpty: empty[0] }),
+    earlier: before,
+    later: after,
+    origin: {
+      ...later.origin,
+      ...costOf(earlier.origin, later.origin),
+      notes: [
+        ...cautious.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`),
+        ...(planned.kind === "flow" && ratio !== 1
+          ? ["The ranges differ in length: what was before is as of a range as long as after."]
+          : []),
+        ...(later.lacking.length === 0
+          ? []
+          : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
+        ...(ofRuns && later.kind === "measurements" && later.distinct === undefined
+          ? ["The rows asked hold no report_id: how many measurements a run holds is unknown."]
+          : []),
+        ...(unlike === undefined ? [] : [unlike]),
+        ...later.origin.notes,
+        ...empty,
+      ],
+    },
+  };
+  if ([made.before, made.after].some((values) => values.some((value) => value < 0))) {
+    throw new ProbelabError(
+      `Can't ${action} of ${made.label}: some of its sums are below zero, and parts of them don't add up. Take a measure that is at least zero, such as count().`,
+    );
+  }
+  if (planned.kind === "flow" || planned.unit === "share" || planned.quantile) return made;
+  return { ...made, variance: rowVariance(made, merged) };
+}
+
+interface Planned {
+  readonly kind: "flow" | "rate";
+  /** Of a rate: the part, then all. */
+  readonly parts: readonly Measure<unknown>[];
+  readonly label?: string;
+  readonly unit?: string;
+  /** A sum whose rows vary in size. */
+  readonly squares?: Measure<unknown>;
+  readonly quantile?: ChangeCells["quantile"];
+}
+
+async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
+  const { measure, action, runs } = question;
+  const where = measure.where ?? {};
+  const [first, second] = measure.of ?? [];
+  switch (measure.measure) {
+    case "sum":
+      // Of runs the measurements: how many runs there are stands beside.
+      if (runs === true && measure.column === "measurements") {
+        return { kind: "flow", parts: [measure, count({ where })] };
+      }
+      return { kind: "flow", parts: [measure] };
+    case "count":
+    case "countDistinct":
+      return { kind: "flow", parts: [measure] };
+    case "rate":
+      if (first !== undefined) return { kind: "flow", parts: [first] };
+      break;
+    case "share":
+      if (first?.where === undefined) break;
+      return {
+        kind: "rate",
+        parts: [count({ where: { ...first.where, ...where } }), count({ where })],
+        label: `Share with ${whereText(first.where)}`,
+        unit: "share",
+      };
+    case "ratio":
+      if (!adds(first) || !adds(second)) {
+        throw new ProbelabError(
+          `Can't ${action} of a ratio of ${first?.measure ?? "nothing"} and ${second?.measure ?? "nothing"}: its parts don't add up. Take a ratio of counts and sums, such as ratio(sum("bytes"), count()).`,
+        );
+      }
+      return { kind: "rate", parts: [first, second], label: "Ratio", unit: "", ...varying(first) };
+    case "mean": {
+      const known = { ...where, [measure.column ?? ""]: { ne: null } };
+      const all = sum(measure.column ?? "", { where });
+      const label = `${measure.column}, mean`;
+      return { kind: "rate", parts: [all, count({ where: known })], label, ...varying(all) };
+    }
+    case "quantile":
+      return quantileParts(source, question);
+    default:
+  }
+  throw new ProbelabError(
+    `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, countDistinct, a rate, a share, a ratio, a mean or a quantile, such as measure: count().`,
+  );
+}
+
+/**
+ * A quantile moves as the share of rows above a fixed value does, for which the middle between the
+ * two quantiles is taken: the linear form of its influence function (S. Firpo, N. Fortin,
+ * T. Lemieux, "Unconditional quantile regressions", Econometrica 77 (3), 2009).
+ */
+async function quantileParts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
+  const { measure, action, where, signal } = question;
+  const column = measure.column ?? "";
+  const ask = async (range: TimeRange) => {
+    const question = { range, every: "all", where, measures: { value: measure }, signal };
+    const answer = await source.ask(question as never);
+    const [row] = answer.rows() as { value: number | null }[];
+    const [meaning] = answer.origin.columns.measures;
+    return {
+      value: row?.value ?? null,
+      label: meaning?.label ?? column,
+      unit: meaning?.unit ?? "",
+    };
+  };
+  const { value: before } = await ask(question.before);
+  const { value: after, label, unit } = await ask(question.after);
+  if (before === null || after === null) {
+    throw new ProbelabError(
+      `Can't ${action} of the ${column}'s quantile: ${before === null ? "before" : "after"} holds no row with a number. Take a range that does.`,
+    );
+  }
+  const at = (before + after) / 2;
+  const known = { ...measure.where, [column]: { ne: null } };
+  return {
+    kind: "rate",
+    parts: [count({ where: { ...measure.where, [column]: { gt: at } } }), count({ where: known })],
+    label,
+    unit,
+    quantile: { before, after, at },
+  };
+}
+
+/** Numbers the values of each dimension, and gives each combination of them a place. */
+function sideBySide(before: Cube, after: Cube) {
+  const values: (string | null)[][] = [];
+  const rowCodes = before.names.map((_, at) => {
+    const known = new Map<string | null, number>();
+    const codes = new Int32Array(before.rows + after.rows);
+    let row = 0;
+    for (const { dimensions } of [before, after]) {
+      for (const value of dimensions[at]!) {
+        const code = known.get(value) ?? known.size;
+        if (code === known.size) known.set(value, code);
+        codes[row++] = code;
+      }
+    }
+    values.push([...known.keys()]);
+    return codes;
+  });
+  const sizes = values.map(({ length }) => length);
+  const all = before.names.map((_, at) => at);
+  const rows = new Int32Array(before.rows + after.rows).map((_, row) => row);
+  const { parts: place, groups, example } = grouped({ sizes, codes: rowCodes }, all, rows);
+  const spread = (cube: Cube, from: number) =>
+    [...cube.values, cube.distinct, cube.nameless].flatMap((values) =>
+      values === undefined ? [] : sumsIn(place.subarray(from, from + cube.rows), values, groups),
+    );
+  return {
+    values,
+    codes: rowCodes.map((codes) => example.map((row) => codes[row]!)),
+    before: spread(before, 0),
+    after: spread(after, before.rows),
+  };
+}
+
+/** If the share of rows without a report_id moves by more, runs can't be compared. */
+const NAMELESS = 0.05;
+/** A run of a program held at least so many measurements, where each has an id of its own now (or the reverse). */
+const LEAST_HELD = 2;
+
+/**
+ * Says why the ids of runs mean something else in one of the ranges: many rows of a program lack one, or
+ * each measurement has its own. Its runs can't be compared then, nor those of all.
+ */
+function idsChanged(
+  { values, codes, before, after }: ReturnType<typeof sideBySide>,
+  names: readonly string[],
+): string | undefined {
+  const at = names.findIndex((name) => isVersionColumn(name));
+  const program = names.indexOf((names[at] ?? "").replace(/version$/i, "name"));
+  const groups = [
+    ["", Array.from(codes[0]!.keys())] as const,
+    ...[at, program].flatMap((dimension) =>
+      dimension < 0
+        ? []
+        : [...leavesBy(codes[dimension]!)].map(
+            ([code, leaves]) =>
+              [` of ${names[dimension]} ${values[dimension]![code]}`, leaves] as const,
+          ),
+    ),
+  ];
+  for (const [name, leaves] of groups) {
+    const [was, is] = [before, after].map(([rows, runs, nameless]) => ({
+      rows: sumOver(rows!, leaves),
+      runs: sumOver(runs!, leaves),
+      lack: nameless === undefined ? 0 : sumOver(nameless, leaves) / sumOver(rows!, leaves),
+      held:
+        (sumOver(rows!, leaves) - (nameless ? sumOver(nameless, leaves) : 0)) /
+        sumOver(runs!, leaves),
+    }));
+    if (!(was!.rows > 100 && is!.rows > 100)) continue;
+    const why = "so that runs can't be compared: measurements alone are judged.";
+    if (Math.abs(is!.lack - was!.lack) > NAMELESS) {
+      return `${percent(is!.lack)} of the measurements${name} have no report_id (${percent(was!.lack)} before), ${why}`;
+    }
+    const [few, many] = [Math.min(was!.held, is!.held), Math.max(was!.held, is!.held)];
+    if (few < 1.05 && many > LEAST_HELD) {
+      const when = is!.held < was!.held ? "now" : "before";
+      return `Each measurement${name} has a report_id of its own ${when}, ${why}`;
+    }
+  }
+  return undefined;
+}
+
+/** True if parts of a measure add up to it. */
+function adds(part: Measure<unknown> | undefined): part is Measure<unknown> {
+  return part?.measure === "count" || part?.measure === "sum";
+}
+
+function varying(part: Measure<unknown>): Pick<Planned, "squares"> {
+  return part.measure === "sum" ? { squares: part } : {};
+}
+
+/** What the columns of a table of changes mean: those that every such table has, then `more`. */
+export function changeMeasures(
+  { label, unit, quantile }: Pick<ChangeCells, "label" | "unit" | "quantile">,
+  more: readonly (readonly [name: string, label: string, unit: string])[],
+): MeasureColumn[] {
+  // Parts of a quantile are measured by the share above its middle.
+  const value = quantile ? `Share above ${amount(quantile.at, unit)}` : label;
+  const own = quantile ? "share" : unit;
+  return changeColumns([
+    ["before", `${value}, before`, own],
+    ["after", `${value}, after`, own],
+    ["change", `${label}, change`, unit],
+    ["low", "Low end of the 95 % interval", unit],
+    ["high", "High end of the 95 % interval", unit],
+    ...more,
+  ]);
+}
+
+/** The variance of one row's value: by the squares, where they were asked; of counts as of a Poisson count. */
+function rowVariance(
+  { before, after, partBefore, partAfter }: ChangeCells,
+  asked: Pick<ReturnType<typeof sideBySide>, "before" | "after">,
+): number {
+  const n = sumOver(before) + sumOver(after);
+  const mean = (sumOver(partBefore) + sumOver(partAfter)) / n;
+  const [was, is] = [asked.before[2], asked.after[2]];
+  if (was === undefined || is === undefined) return mean;
+  return Math.max(0, (sumOver(was) + sumOver(is)) / n - mean * mean);
+}

@@ -1,0 +1,245 @@
+import { Temporal } from "temporal-polyfill";
+import { refuseUnknown } from "../../base/check-options.js";
+import { ProbelabError } from "../../base/error.js";
+import { counted } from "../../base/text.js";
+import { count, type Measure } from "../../query/measure.js";
+import type { Where } from "../../query/where.js";
+import { isVersionColumn } from "../../result/origin.js";
+import { resultOfRows } from "../../result/own-rows.js";
+import { checkRange, type TimeRange } from "../../time/time-range.js";
+import type { Account } from "./account.js";
+import {
+  askCells,
+  changeMeasures,
+  type ChangeCells,
+  type ChangeDimension,
+  type ChangeSource,
+} from "./cells.js";
+import { groupedBy, leavesBy, sumOver } from "./cuboids.js";
+import { accountOf } from "./explain.js";
+import { around, difference, shareOf, type Finding } from "../finding.js";
+import { contribution, rateOf } from "./explain-rate.js";
+import { releaseDimensions } from "./releases.js";
+import { PART_TOLERANCE } from "./thresholds.js";
+import { tellComparison } from "./tell.js";
+import { valueText } from "../words.js";
+
+/** What `compare` takes. */
+export interface CompareOptions {
+  /** What to compare: a count, a sum, a rate, a share, a ratio or a mean. Default `count()`. */
+  readonly measure?: Measure<unknown>;
+  /** The range in question. */
+  readonly now: TimeRange;
+  /** The range to compare with; default: the same hours of the week before (as many weeks back as needed to avoid overlap). */
+  readonly before?: TimeRange;
+  /** The dimensions whose values are listed; default as for `explain`. */
+  readonly dimensions?: readonly ChangeDimension[];
+  /** Which rows count, as in every question. */
+  readonly where?: Where;
+  /** How many values are listed, those first that stand out (versions last), then those that moved most beyond what the whole did; default 20. */
+  readonly top?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** How one value of a dimension moved. */
+export interface MovedValue {
+  readonly dimension: string;
+  /** Of a version with its program, where both are asked about: 3.10.0 of another is another release. */
+  readonly value: string | null;
+  /** The measure over its rows; null where there are none. */
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly change: number | null;
+  /** Ends of the 95 % interval of `change`; null where it isn't known. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** `change` by `before`; null where that is 0. */
+  readonly relative: number | null;
+  /** Its part of the whole's change; the parts of a dimension's values add up to 1. */
+  readonly part: number | null;
+}
+
+/** The answer of `compare`. */
+export interface RangeComparison extends Finding {
+  readonly kind: "compare";
+  /** The measure over all rows. */
+  readonly before: number | null;
+  readonly after: number | null;
+  /** The values listed, in the order of the table. */
+  readonly values: readonly MovedValue[];
+}
+
+const OPTIONS = ["measure", "now", "before", "dimensions", "where", "top", "signal"];
+const ACTION = "compare two ranges";
+
+/**
+ * The first look: how much each value of each dimension moved against the same hours of the week
+ * before, in one scan of each range. `explain` says what is behind it.
+ *
+ * Intervals of counts are of the noise that the cells of the two ranges show (overdispersed), of
+ * shares Newcombe's, as much wider as the shares of users scatter.
+ *
+ * @returns `sentence`, `values` and `result`, a row a value. `found` is true where `explain` names one
+ *   that moved by more than 5 %, or their mix.
+ * @throws ProbelabError as `explain` does, and for quantiles and counts of different values, which
+ *   are no sums over parts.
+ * @example
+ * const first = await compare(lab.measurements, { now: last("24 hours", { now: lab.now }) });
+ * first.sentence;
+ */
+export async function compare(
+  source: ChangeSource,
+  options: CompareOptions,
+): Promise<RangeComparison> {
+  refuseUnknown(options, OPTIONS, ACTION);
+  const now = checkRange((options as CompareOptions | undefined)?.now, ACTION, "now");
+  const { top = 20, measure = count() } = options;
+  if (!(top >= 1 && (Number.isInteger(top) || top === Infinity))) {
+    throw new ProbelabError(
+      `Can't ${ACTION} by their top ${String(top)} values: pass a whole number from 1.`,
+    );
+  }
+  if (["quantile", "countDistinct"].includes(measure.measure)) {
+    throw new ProbelabError(
+      `Can't ${ACTION} by a ${measure.measure}: its values don't add up to the whole. Ask the same source for each range, as ask({ range, every: "all", by, measures }), or take explain.`,
+    );
+  }
+  const cells = await askCells(source, {
+    measure,
+    before: options.before ?? weekBefore(now),
+    after: now,
+    dimensions: options.dimensions,
+    where: options.where ?? {},
+    action: ACTION,
+    signal: options.signal,
+  });
+  return compareCells(cells, top);
+}
+
+/** The same hours of the week before, by the clock of the range's zone; of several where they would overlap. */
+export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
+  const weeks = Math.ceil((+end - +start) / (7 * 86_400_000));
+  const earlier = (at: Date) =>
+    new Date(
+      Temporal.Instant.fromEpochMilliseconds(+at).toZonedDateTimeISO(timeZone).subtract({ weeks })
+        .epochMilliseconds,
+    );
+  // An hour that the clocks leave out may move a bound by one; never beyond the later range.
+  return { start: earlier(start), end: new Date(Math.min(+earlier(end), +start)), timeZone };
+}
+
+/** Compares cells that were asked: what {@link compare} does after its two scans. */
+export function compareCells(given: ChangeCells, top: number): RangeComparison {
+  // Without what should have come, upgrades would look like noise.
+  const { cells, account } = accountOf(given);
+  const { names, origin } = cells;
+  const { before, after, parts } = account;
+  const { version, program } = releaseDimensions(cells);
+  const all = names.flatMap((dimension, at) => {
+    const named = at === version && program >= 0 ? [program, version] : [at];
+    const { parts: places, example } = groupedBy(cells.leaves, named);
+    return [...leavesBy(places)].map(([group, leaves]) => {
+      const measure = cells.kind === "flow" ? flowMove : rateMove;
+      const { beyond, ...moved } = measure(cells, account, leaves);
+      const texts = named.map(
+        (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
+      );
+      // As explain names it: a cause of this value, which moved the same way.
+      const stands = parts.some(
+        ({ where, doubt, kind, change }) =>
+          doubt === undefined &&
+          kind !== "mix" &&
+          dimension in where &&
+          named.every((one, k) => !(names[one]! in where) || where[names[one]!] === texts[k]) &&
+          change * beyond > 0 &&
+          Math.abs(moved.relative ?? 1) > PART_TOLERANCE,
+      );
+      const text = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
+      const value: MovedValue = { dimension, value: text, ...moved };
+      return { value, beyond, stands, key: JSON.stringify(text), at };
+    });
+  });
+  // One of two values is as far beyond as the other: the last digits of sums are no order.
+  const most = all.reduce((most, { beyond }) => Math.max(most, Math.abs(beyond)), 0) || 1;
+  const far = (beyond: number) => Math.round((Math.abs(beyond) / most) * 1e9);
+  // Users upgrade all the time: what else stands out comes before versions, and before all others.
+  const rank = ({ value: { dimension }, stands }: (typeof all)[number]) =>
+    stands ? Number(isVersionColumn(dimension)) : 2;
+  all.sort(
+    (a, b) =>
+      rank(a) - rank(b) || far(b.beyond) - far(a.beyond) || a.at - b.at || (a.key < b.key ? -1 : 1),
+  );
+  const listed = all.slice(0, top).map(({ value }) => value);
+  const outstanding = all.flatMap(({ value, stands }) => (stands ? [value] : []));
+  const mix = parts.find((part) => part.kind === "mix" && part.doubt === undefined);
+  const telling = tellComparison(cells, { before, after }, outstanding, mix);
+  const result = resultOfRows(listed, {
+    ...origin,
+    columns: {
+      dimensions: [
+        { name: "dimension", order: [...new Set(listed.map(({ dimension }) => dimension))] },
+        { name: "value", order: [...new Set(listed.map(({ value }) => value))] },
+      ],
+      measures: changeMeasures(cells, [
+        ["relative", "Relative change", "share"],
+        ["part", "Part of the whole's change", "share"],
+      ]),
+    },
+    reductions:
+      listed.length < all.length
+        ? [
+            `The ${listed.length} of ${counted(all.length, "value")} that stand out, or moved most beyond the whole.`,
+          ]
+        : [],
+  });
+  const found = outstanding.length > 0 || mix !== undefined;
+  return { kind: "compare", found, ...telling, before, after, values: listed, result };
+}
+
+/** What some rows did, and how far beyond the whole. */
+type Measured = Omit<MovedValue, "dimension" | "value"> & { readonly beyond: number };
+
+function flowMove(
+  { before, after, ratio }: ChangeCells,
+  { noise, before: was, after: is }: Account,
+  leaves: readonly number[],
+): Measured {
+  const [had, has] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
+  const error = Math.sqrt(noise(leaves) * (had + has));
+  const { value: change, low, high } = around(has - had, error);
+  const beyond = has - (was! > 0 ? (had * is!) / was! : 0);
+  const relative = had > 0 ? change / had : null;
+  const part = is === was ? null : change / (is! - was!);
+  return { before: had, after: has, change, low, high, relative, part, beyond };
+}
+
+function rateMove(cells: ChangeCells, { noise }: Account, leaves: readonly number[]): Measured {
+  const { variance } = cells;
+  const estimate = (rate: number, n: number) =>
+    n === 0
+      ? null
+      : variance === undefined
+        ? shareOf(rate * n, n)
+        : around(rate, Math.sqrt(variance / n));
+  const [all, own] = [rateOf(cells), rateOf(cells, leaves)];
+  const whole = all.n0 > 0 && all.n1 > 0 ? all.r1 - all.r0 : 0;
+  const [was, is] = [estimate(own.r0, own.n0), estimate(own.r1, own.n1)];
+  const { mix, rate, r0 } = contribution(own, all);
+  const part = whole === 0 ? null : (mix + rate) / whole;
+  const ends = { before: was?.value ?? null, after: is?.value ?? null, part };
+  if (was === null || is === null) {
+    return { ...ends, change: null, low: null, high: null, relative: null, beyond: 0 };
+  }
+  // Rows of a user are alike: the difference varies by so much more than of rows drawn alone.
+  const wider = Math.sqrt(noise(leaves));
+  const { value: change, low, high } = difference(was, is);
+  return {
+    ...ends,
+    change,
+    low: change + wider * (low - change),
+    high: change + wider * (high - change),
+    relative: r0 === 0 ? null : change / r0,
+    // Beyond the whole, in rows: a rate of few rows that doubled moves little.
+    beyond: (change - whole) * Math.min(own.n0 / all.n0, own.n1 / all.n1),
+  };
+}

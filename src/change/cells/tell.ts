@@ -1,0 +1,516 @@
+import { amount, number, percent, signedPercent } from "../../base/numbers.js";
+import { counted, lowered } from "../../base/text.js";
+import { isVersionColumn } from "../../result/origin.js";
+import { rangeText, type TimeRange } from "../../time/time-range.js";
+import { movedIn, tell, type Moved, type Telling } from "../finding.js";
+import {
+  changeText,
+  elementText,
+  sentenceText,
+  spoken,
+  valueText,
+  type CauseWhere,
+} from "../words.js";
+import type { Account, Cause, Doubt, MixShift, Open, Part, RunsHold, Unseen } from "./account.js";
+import type { ChangeCells } from "./cells.js";
+import { releaseDimensions, type Move } from "./releases.js";
+import { PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
+
+/** All English of `explain` and `compare`: what facts in numbers say. */
+
+/** What is said of a cause. */
+type Texts = readonly [headline: string, evidence: string, ...details: string[]];
+
+type Ends = Pick<Account, "before" | "after">;
+
+/** Causes, and moves, that are listed beside the first. */
+const MOST_LISTED = 3;
+
+const DOUBTS: Readonly<Record<Doubt, string>> = {
+  chance:
+    "That is more than chance gives once in ten questions, but too little to name it for certain",
+  "one user": "Nearly all of it is of one program, country and network: it may be one user",
+  "few users": "A few users who came or went may have done it",
+  "few runs": "These are too few runs to name it for certain",
+  "few rows": "These rows are too few: that can be chance",
+};
+
+/** Said below the table where runs hold more or fewer than was to be expected. */
+export const RUNS_NOTE =
+  "Before, of a release whose runs changed: what its runs would have held. All rows without it: as if those runs had held that.";
+
+/** True if both ends are known, and not both are 0. */
+export function isKnown({ before, after }: Ends): boolean {
+  return before !== null && after !== null && (before !== 0 || after !== 0);
+}
+
+/** True if the whole moved by more than weeks differ. */
+export function isLarge({ before, after }: Ends): boolean {
+  return Math.abs(after! - before!) > (TOTAL_TOLERANCE * (after! + before!)) / 2;
+}
+
+/** Tells an explanation: the first cause, its figures; the whole's change, the other causes, and what else there is to say. */
+export function tellExplanation(
+  cells: ChangeCells,
+  account: Account,
+  causes: readonly Cause[],
+): Telling {
+  const { before, after, parts, unseen, news = [] } = account;
+  const label = spoken(cells.label);
+  const whole = wholeText(cells, account);
+  if (!isKnown(account)) {
+    const which = before === after ? "neither" : before === null ? "the earlier" : "the later";
+    const holds = which === "neither" ? "range holds" : "range doesn't hold";
+    const why = cells.whyEmpty ?? `I can't tell it, because ${which} ${holds} such rows`;
+    return tell("I can't tell what changed", why, [whole]);
+  }
+  const isTooFew = unseen?.of === "anything";
+  const unseenIs = unseen && unseenText(cells, unseen);
+  const more = [
+    cells.unlike,
+    isTooFew && unseenIs,
+    // Of rows that are too few nobody knows that users only upgraded.
+    ...(isTooFew ? [] : movesText(cells, account.moves)),
+    ...parts.map(historyText),
+    // A release tells it itself.
+    ...parts.map(({ kind, open }) => kind === "moved" && open && openText(open)),
+    ...news.map(
+      ({ where, after }) =>
+        `${elementText(where)} appeared, with ${amount(after, "")} ${cells.unit} and none before.`,
+    ),
+    !isTooFew && unseenIs,
+  ];
+  const [first, ...others] = causes;
+  if (first === undefined) {
+    const looked = cells.names.join(", ");
+    if (isLarge(account)) {
+      const head = `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`;
+      return tell(head, whole, [`No part of it stands out from the noise in ${looked}`, ...more]);
+    }
+    if (isTooFew) {
+      return tell("I can't tell whether a part of it moved: too few rows", whole, more);
+    }
+    const moved = account.moves.length > 0 ? "Apart from upgrades no" : "No";
+    const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
+    return tell("Nothing stands out", whole, [usual, ...more]);
+  }
+  const [head, evidence, ...details] = causeTexts(cells, first, parts[0]!, parts);
+  const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
+  const listed = others.slice(0, MOST_LISTED).map((cause, at) => {
+    return causeSentence(cells, cause, parts[at + 1]!, parts);
+  });
+  const untold = others.length - listed.length;
+  return tell(first.grade === "named" ? head : `May be: ${head}`, evidence, [
+    parts[0]!.doubt && DOUBTS[parts[0]!.doubt],
+    ...details,
+    isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
+    ...listed,
+    untold > 0 &&
+      `${counted(untold, "further cause")} stand${untold === 1 ? "s" : ""} in the table`,
+    ...more,
+  ]);
+}
+
+/** What happened to a cause's rows, in a sentence or more. */
+export function causeSentence(
+  cells: ChangeCells,
+  cause: Cause,
+  part: Part,
+  parts: readonly Part[],
+): string {
+  const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
+  return tell(headline, evidence, details).sentence;
+}
+
+/** How the measure moved over all rows; nothing where that isn't known. */
+export function movedOf(cells: ChangeCells, account: Account): Moved[] {
+  const { earlier, later, label, unit, origin } = cells;
+  const { before, after } = account;
+  if (!isKnown(account)) return [];
+  const by = shortChange(before, after, unit);
+  const said = { change: after! - before!, by, ranges: periodText(earlier, later) };
+  return [movedIn(later, spoken(label), origin.filter, said)];
+}
+
+/** A value that moved unlike the whole. */
+interface Outstanding {
+  readonly dimension: string;
+  readonly value: string | null;
+  readonly relative: number | null;
+}
+
+/** Tells a comparison by the values that stand out, or by the mix of them. */
+export function tellComparison(
+  cells: ChangeCells,
+  ends: Ends,
+  outstanding: readonly Outstanding[],
+  mix: Part | undefined,
+): Telling {
+  if (cells.before.length === 0) {
+    return tell(
+      "I can't compare the two ranges",
+      cells.whyEmpty ?? "Neither of them holds a row",
+      [],
+    );
+  }
+  const whole = wholeText(cells, ends);
+  const mixIs = mix?.kind === "mix" && mixTexts(cells, mix).map(capital).join(" ");
+  const named = outstanding
+    .slice(0, MOST_LISTED)
+    .map(
+      ({ dimension, value, relative }) =>
+        `${dimension} ${valueText(value)} (${relative === null ? "none before" : signedPercent(relative)})`,
+    );
+  if (named[0] === undefined) {
+    const none = `No value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
+    const head = mix ? "The mix of values changed" : "No value moved unlike the whole";
+    return tell(head, whole, [mixIs || none]);
+  }
+  const more = outstanding.length - named.length;
+  const further = more > 0 ? `; and ${counted(more, "further value")}` : "";
+  return tell(`${named[0]} moved unlike the whole`, whole, [
+    `Moved unlike the whole: ${named.join("; ")}${further}`,
+    mixIs,
+  ]);
+}
+
+/** "Measurements fell by 12,345 (23 %), from 53,000 to 41,000 in 8–14 May 2026 against 1–7 May 2026". */
+function wholeText(cells: ChangeCells, { before, after }: Ends): string {
+  const { label, unit, earlier, later, caution = "" } = cells;
+  return `${spoken(label)} ${changeText(before, after, unit)} ${periodText(earlier, later)}${caution}`;
+}
+
+/** "in 8–14 May 2026 against 1–7 May 2026". */
+function periodText(before: TimeRange, after: TimeRange): string {
+  return `in ${rangeText(after)} against ${rangeText(before)}`;
+}
+
+/** "fell by 23 %". */
+function shortChange(before: number | null, after: number | null, unit: string): string {
+  const [was, is] = [before ?? 0, after ?? 0];
+  if (!(was > 0)) return `rose to ${amount(is, unit)}`;
+  return `${is < was ? "fell" : "rose"} by ${percent(Math.abs(is / was - 1))}`;
+}
+
+/** ", 80 % of the change"; nothing where it went against the change, or parts outweigh it by far. */
+function partText(part: number | null): string {
+  return part === null || part < 0.01 || part > 2 ? "" : `, ${percent(part)} of the change`;
+}
+
+function causeTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonly Part[]): Texts {
+  switch (part.kind) {
+    case "all": {
+      const many = amount(Math.round(Math.abs(part.change)), "");
+      return part.change < 0
+        ? [`All ${cells.unit} are gone: ${many} before, none now`, ""]
+        : [`${many} ${cells.unit} came where none did before`, ""];
+    }
+    case "release":
+    case "either":
+      return releaseTexts(cells, cause, part);
+    case "runs hold":
+      return runsTexts(cells, cause, part, parts);
+    case "release rate":
+      return releaseRateTexts(cells, cause, part);
+    case "mix": {
+      const more = part.is < part.was ? "less" : "more";
+      const headline = `The mix of ${part.name} changed: ${more} ${valueText(part.value)}`;
+      return [headline, ...mixTexts(cells, part)];
+    }
+    case "moved":
+      return [movedHead(cells, cause, part, parts.length), movedEvidence(cells, cause, part)];
+  }
+}
+
+/** "probe_cc IT fell by 23 % (12,345 measurements)". */
+function movedHead(cells: ChangeCells, cause: Cause, part: Part, many: number): string {
+  const { unit, kind } = cells;
+  const { before, after, where } = cause;
+  const isAll = Object.keys(where).length === 0;
+  const rest = !isAll && part.rest === true ? "the rest of " : "";
+  const name = isAll ? (many > 1 ? "All other rows alike" : "All rows alike") : shortText(where);
+  if (kind === "flow") {
+    const by = `${amount(Math.round(Math.abs(cause.change)), "")} ${unit}`;
+    if (before === 0) return `${rest}${name} appeared, with ${by}`;
+    return `${rest}${name} ${shortChange(before, after, unit)} (${by})`;
+  }
+  const [was, is] = [before, after].map((value) => amount(value, rateUnit(cells)));
+  return before === after
+    ? `${rest}${name} moved it by its weight`
+    : `${rest}${name} went from ${was} to ${is}`;
+}
+
+/** "From 53,000 to 41,000 measurements (change −13,100 to −10,900, 95 %), 80 % of the change". */
+function movedEvidence(cells: ChangeCells, cause: Cause, { isAsIf }: Part): string {
+  const { kind, unit, quantile } = cells;
+  const { before, after, low, high, change } = cause;
+  const share = partText(cause.part);
+  if (kind === "flow") {
+    const [was, is, least, most] = [before, after, low, high].map((n) =>
+      amount(Math.round(n ?? 0), ""),
+    );
+    const asIf = isAsIf === true ? ", had its runs held as many as before" : "";
+    return `From ${was} to ${is} ${unit} (change ${least} to ${most}, 95 %)${share}${asIf}`;
+  }
+  const above = quantile === undefined ? "" : ` by the share above ${amount(quantile.at, unit)}`;
+  const by = amount(Number(change.toPrecision(2)), unit);
+  return `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`;
+}
+
+/** Of a release, or of a program whose release may have, what was expected of it and what came. */
+function releaseTexts({ names, unit }: ChangeCells, cause: Cause, part: Part): Texts {
+  const [before, after] = [cause.before ?? 0, cause.after ?? 0];
+  const { name, inPlace } = releaseName(names, cause.where);
+  const rounded = (value: number) => amount(Math.round(value), "");
+  const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
+  const moved = `${percent(Math.abs(after / before - 1))} of its ${unit}`;
+  const isEither = part.kind === "either";
+  const verb = isEither
+    ? `${after < before ? "lost" : "won"} ${moved}`
+    : after < 0.05 * before
+      ? "stopped"
+      : after < before
+        ? `lost ${moved}`
+        : `sends more ${unit}${by}`;
+  const came = part.isAsIf ? "would have come, had its runs held as many as before," : "came";
+  const isOpen = part.open && (isEither || after <= before);
+  return [
+    `${name === "" ? "It" : name} ${verb}${inPlace}`,
+    `${rounded(after)} ${unit} ${came} where ${rounded(before)} were to be expected${by}${partText(cause.part)}`,
+    ...(isOpen ? [openText(part.open)] : []),
+  ];
+}
+
+function openText(open: Open): string {
+  return `These rows can't tell whether ${eitherText(open)}.`;
+}
+
+function eitherText(open: Open): string {
+  switch (open.of) {
+    case "all":
+      return `all did, or ${open.name} ${valueText(open.value)} alone`;
+    case "program":
+      return `its release ${open.release} or the whole program did`;
+    case "silent":
+      return `its release ${open.release} did, or its users went to ${open.other}, which sends hardly anything`;
+    case "lost":
+      return `it lost them, or ${open.other} was shut out, whose users were to come to it`;
+    case "gone":
+      return `it was shut out, or its users went to ${open.other}, which lost them`;
+  }
+}
+
+/** "app 3.10.0 holds fewer measurements a run (−59 %)"; "13 measurements a run where 3.9.1 held 31; its runs came as before (+3 %)". */
+function runsTexts(
+  { names }: ChangeCells,
+  cause: Cause,
+  part: Part & RunsHold,
+  parts: readonly Part[],
+): Texts {
+  const { holds, held, grown, previous, where, shown } = part;
+  const isFewer = holds < held;
+  const isAll = Object.keys(where).length === 0;
+  const isShorter = isFewer && shown !== undefined && shown.is < (1 - TOTAL_TOLERANCE) * shown.was;
+  const isRepeated = !isFewer && shown !== undefined;
+  const more = `${isFewer ? "fewer" : "more"} measurements`;
+  const { name, inPlace } = releaseName(names, where);
+  const others = parts.filter((one) => one.kind === "runs hold").length > 1;
+  const who = isAll
+    ? `All ${others ? "other " : ""}runs alike`
+    : previous === undefined
+      ? shortText(where)
+      : `${name}${inPlace}`;
+  const did = isShorter
+    ? isAll
+      ? "end early"
+      : "ends its runs early"
+    : isRepeated
+      ? `${isAll ? "are" : "is"} stored more than once`
+      : isAll
+        ? `hold ${more}`
+        : `holds ${more} a run`;
+  const perRun = (n: number) => number(n >= 9.95 ? Math.round(n) : Number(n.toFixed(1)));
+  const came = `(${signedPercent(grown - 1)}${previous === undefined ? "" : " over all its releases"})`;
+  const runs =
+    Math.abs(grown - 1) < TOTAL_TOLERANCE
+      ? `${isAll ? "their number stayed" : "its runs came"} as before ${came}`
+      : `${isAll ? "their number" : "its runs"} ${grown < 1 ? "fell" : "rose"}, too ${came}`;
+  const usual =
+    previous === undefined
+      ? `${perRun(held)} were to be expected`
+      : `${previous === null ? "its other releases" : valueText(previous)} held ${perRun(held)}`;
+  const figures = `${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${usual}; ${runs}`;
+  const all = Math.abs((cause.part ?? 0) - 1) < PART_TOLERANCE ? "all" : percent(cause.part ?? 0);
+  const isDrop = cause.change / cause.part! < 0;
+  const share = partText(cause.part) && `That is ${all} of the ${isDrop ? "drop" : "rise"}`;
+  return [
+    `${who} ${did} (${signedPercent(holds / held - 1)})`,
+    [figures, share].filter(Boolean).join(". "),
+    ...(shown ? [shownText(shown, { isShorter, isRepeated, where })] : []),
+  ];
+}
+
+/** What its runs show besides: how long they take, or how many rows are duplicates. */
+function shownText(
+  { was, is }: NonNullable<RunsHold["shown"]>,
+  about: { isShorter: boolean; isRepeated: boolean; where: CauseWhere },
+): string {
+  if (about.isRepeated) {
+    return `${percent(is)} of its rows are duplicates (${percent(was)} before)`;
+  }
+  const [then, now] = [was, is].map((seconds) => amount(seconds, "s"));
+  if (!about.isShorter) {
+    return `Its runs take as long as before (median ${now}, before ${then}): measurements within them are missing`;
+  }
+  return Object.keys(about.where).some(isVersionColumn)
+    ? `Its median run lasts ${now}; that of all releases lasted ${then} before`
+    : `Median run duration fell from ${then} to ${now}`;
+}
+
+/** Of a release, what its rows have, and what those that its users came from had. */
+function releaseRateTexts(
+  cells: ChangeCells,
+  cause: Cause,
+  part: Part & { readonly kind: "release rate" },
+): Texts {
+  const { quantile, rowNoun, unit, names } = cells;
+  const [before, after] = [cause.before!, cause.after!];
+  const { name, inPlace } = releaseName(names, cause.where);
+  const value = (rate: number) => rateText(cells, rate);
+  const had = part.had === null ? "none before" : `before: ${percent(part.had)}`;
+  const rows = `${percent(part.has)} of all ${rowNoun} are of it (${had})`;
+  const share = partText(cause.part);
+  if (part.had !== null && Math.abs(after / part.was - 1) < TOTAL_TOLERANCE) {
+    return [
+      `Users went to ${name}${inPlace}`,
+      `It has ${value(after)}, as before (${value(part.was)}); what they left had ${value(before)}${share}`,
+      rows,
+    ];
+  }
+  if (quantile === undefined) {
+    return [
+      `${name}${inPlace} went from ${value(before)} to ${value(after)}`,
+      `It has ${value(after)}; what its users had before had ${value(before)}${share}`,
+      rows,
+    ];
+  }
+  const [greater, smaller, above] =
+    unit === "s" ? ["longer", "shorter", "last longer than"] : ["greater", "smaller", "are above"];
+  return [
+    `${name}${inPlace} has ${after > before ? greater : smaller} ${rowNoun}`,
+    `${percent(after)} of its ${rowNoun} ${above} ${amount(quantile.at, unit)}; of what its users had before, ${percent(before)} did${share}`,
+    rows,
+  ];
+}
+
+/** Of which dimension the mix changed; what that makes up of the change. */
+function mixTexts(
+  cells: ChangeCells,
+  { name, value, was, is, r0, r1, part }: MixShift,
+): [string, string] {
+  const within =
+    part > 1 + TOTAL_TOLERANCE
+      ? "within its values it moved the other way (Simpson's paradox)"
+      : part > 1 - TOTAL_TOLERANCE
+        ? "within its values hardly anything changed"
+        : "the rest of it came about within its values";
+  const own =
+    Math.abs(r1 / r0 - 1) < TOTAL_TOLERANCE
+      ? `${rateText(cells, r1)} of its own, as before`
+      : `${rateText(cells, r1)} of its own (before: ${rateText(cells, r0)})`;
+  return [
+    `${name} ${valueText(value)} has ${percent(is)} of the ${cells.rowNoun} now and had ${percent(was)}, with ${own}`,
+    `That mix of ${name} makes up ${percent(part)} of the change; ${within}`,
+  ];
+}
+
+function capital(text: string): string {
+  return sentenceText(`${text.charAt(0).toUpperCase()}${text.slice(1)}`);
+}
+
+/** Of a quantile the share above its middle stands for it. */
+function rateUnit({ quantile, unit }: ChangeCells): string {
+  return quantile === undefined ? unit : "share";
+}
+
+function rateText(cells: ChangeCells, rate: number): string {
+  const { quantile, unit } = cells;
+  const above = quantile === undefined ? "" : ` above ${amount(quantile.at, unit)}`;
+  return `${amount(rate, rateUnit(cells))}${above}`;
+}
+
+/** What would not have shown. */
+function unseenText(cells: ChangeCells, unseen: Unseen): string {
+  const { unit, quantile, kind } = cells;
+  switch (unseen.of) {
+    case "anything":
+      return kind === "flow"
+        ? "These rows are too few: not even the loss of half of them would be certain."
+        : "These rows are too few: even if half of them moved by as much as they can, it would not show.";
+    case "losses": {
+      const { rows, half, fifth, whole } = unseen;
+      const text = (of: number) =>
+        `${amount(Math.round(of * rows), "")} ${unit} (${percent(2 * of)} of all)`;
+      const under = fifth === undefined ? "" : ` under ${text(fifth)}`;
+      const release =
+        releaseDimensions(cells).version < 0 ? "" : ` of a fifth of a release${under},`;
+      return `What would not show: the loss of half of a value under ${text(half)},${release} or of less than ${text(whole)} over all rows.`;
+    }
+    case "moves": {
+      const { part, rate, least } = unseen;
+      const by =
+        rateUnit(cells) === "share"
+          ? `${number(Number((least * 100).toPrecision(2)))} percentage points`
+          : `${amount(least, rateUnit(cells))}${rate > 0 ? ` (${percent(least / rate)})` : ""}`;
+      const above = quantile ? ` in the share above ${amount(quantile.at, unit)}` : "";
+      return `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`;
+    }
+  }
+}
+
+/** "probe_cc IT isn't new: 1,234 came in April, before the earlier range". */
+function historyText({ where, history }: Part): string | undefined {
+  return (
+    history &&
+    `${elementText(where)} isn't new: ${number(history.rows)} came in ${rangeText(history.range)}, before the earlier range`
+  );
+}
+
+/** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
+function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
+  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= TOTAL_TOLERANCE);
+  return ([false, true] as const).flatMap((isBack) => {
+    const texts = stayed
+      .filter((move) => move.isBack === isBack)
+      .map(({ program, dimension, values, kept }) => {
+        const whose = program === null ? dimension : valueText(program);
+        const texts = values.map(valueText);
+        // Of many the first and the last.
+        const way = texts.length > 3 ? [texts[0], "…", texts.at(-1)] : texts;
+        return `${whose} ${way.join(" → ")} (all its ${unit}: ${signedPercent(kept - 1)})`;
+      });
+    if (texts.length === 0) return [];
+    return `Users also ${isBack ? "went back" : "upgraded"}: ${texts.slice(0, MOST_LISTED).join("; ")}.`;
+  });
+}
+
+/** The release that a cause is of, with its program's name, and the country, network or test that it names besides. */
+function releaseName(names: readonly string[], where: CauseWhere) {
+  const { version, program } = releaseDimensions({ names });
+  const [versionName = "", programName = ""] = [names[version], names[program]];
+  const { [versionName]: release, [programName]: whose, ...place } = where;
+  const named = [whose, release].flatMap((value) => (value === undefined ? [] : valueText(value)));
+  const inPlace = Object.keys(place).length === 0 ? "" : ` in ${elementText(place)}`;
+  return { name: named.join(" "), inPlace };
+}
+
+/** Columns whose values are known for programs without the column. */
+const PROGRAM = /^(software|engine)_name$/i;
+
+/** An element for a headline: its values alone where it has more than one of them, or names a program. */
+function shortText(where: CauseWhere): string {
+  const values = Object.values(where);
+  const isBare = values.length > 1 || Object.keys(where).some((name) => PROGRAM.test(name));
+  const isRelease = values.length === 2 && Object.keys(where).some(isVersionColumn);
+  return isBare && !isRelease ? values.map(valueText).join(", ") : elementText(where);
+}

@@ -1,0 +1,300 @@
+import { checkOptions, type Rules } from "../../base/check-options.js";
+import { ProbelabError } from "../../base/error.js";
+import { median } from "../../base/statistics.js";
+import { counted } from "../../base/text.js";
+import type { MeasureColumn } from "../../result/origin.js";
+import type { Result } from "../../result/result.js";
+import { DAY, WEEK } from "../../time/span.js";
+import { bucketNoun, usualLength } from "../../time/step.js";
+import { dateText, pairText } from "../../time/time-zone.js";
+import { offsetAt, type RangeBucket } from "../../time/bucket.js";
+import type { TimeRange } from "../../time/time-range.js";
+import { changeColumns, foundTable, tell, type Finding, type Telling } from "../finding.js";
+import { readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { withoutSeason } from "./season.js";
+import { segments, type Segmented, type Step } from "./segments.js";
+import { amount, percent, signedPercent } from "../../base/numbers.js";
+
+/** Options of `changePoints`. */
+export interface ChangePointsOptions {
+  /** Name of the measure; default: the one that charts draw. */
+  readonly measure?: string;
+}
+
+/** The changes of one or many series, with the series that they were found in. */
+export interface ChangePoints extends Finding {
+  readonly kind: "change points";
+  /** The answer that was searched, its measure first: a chart draws the changes into it. */
+  readonly asked: Result;
+}
+
+const ACTION = "find change points";
+/** With fewer buckets any change could be chance. */
+const FEWEST_BUCKETS = 8;
+const MOST = 5_000;
+/** What a search for steps leaves out. */
+const SLOW = "Slow rises and falls aren't looked for";
+const LACKING = `fewer than ${FEWEST_BUCKETS} whole buckets, or nothing but zeros`;
+
+/** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
+const ERROR = 0.05;
+
+const RULES: Rules<ChangePointsOptions> = {
+  measure: { fits: (v) => typeof v === "string", pass: "the name of a measure" },
+};
+
+/** A series without its season, and its steps. */
+interface Searched extends Segmented {
+  readonly series: FlowSeries;
+  readonly level: Float64Array;
+}
+
+/** A step and the series that it was found in. */
+interface SeriesStep extends Step {
+  readonly series: FlowSeries;
+}
+
+/**
+ * Finds when series changed their level: steps, with 95 % intervals. Slow rises and falls aren't looked
+ * for. The day and the week are removed first; docs/change-points.md describes the method.
+ *
+ * @param counts a Result by bucket of time, one series or many. Where nothing changed, the chance that
+ *   anything is found is 5 % for the whole answer.
+ * @returns `result` has a row for each change, the clearest first: the dimensions, `t`, `before`,
+ *   `after`, `size`, `relative`, `size_low`, `size_high`, `earliest`, `latest`, `p`.
+ * @throws ProbelabError for what is no Result by bucket of time, or has more than 5,000 buckets.
+ * @example
+ * const counts = lab.measurements.counts({ range, every: "hour" });
+ * (await changePoints(counts)).sentence;
+ */
+export async function changePoints(
+  counts: Result<object> | Promise<Result<object>>,
+  options: ChangePointsOptions = {},
+): Promise<ChangePoints> {
+  checkOptions(options, { ...RULES }, ACTION);
+  const flows = await readFlows(counts, options.measure, ACTION);
+  const { buckets, series, time, measure } = flows;
+  if (buckets.length > MOST) {
+    throw new ProbelabError(
+      `Can't ${ACTION} in ${buckets.length.toLocaleString("en-US")} buckets: ${MOST.toLocaleString("en-US")} are the most. Ask with a coarser every, or for a shorter range.`,
+    );
+  }
+  const isCount = isCounted(measure);
+  const cut = new Set(time.incomplete.map(Number));
+  const local = buckets.map(({ start }) => localTime(+start, flows.range));
+  let gaps = 0;
+  const whole = series.flatMap((each) => {
+    const values = Float64Array.from(each.values, (value, at) =>
+      value === null || cut.has(+buckets[at]!.start) ? NaN : value,
+    );
+    const known = values.filter((value) => !isNaN(value));
+    if (known.length < FEWEST_BUCKETS || known.every((value) => value === 0)) return [];
+    if (values.length - known.length > cut.size) gaps += 1;
+    return [
+      { series: each, level: withoutSeason(values, local, { every: time.every, counts: isCount }) },
+    ];
+  });
+  const judged = whole.map((each): Searched => ({
+    ...each,
+    ...segments(each.level, ERROR / whole.length),
+  }));
+  const noLess = (value: number, { before, after }: Step) => {
+    const isNothing = Math.abs(value) < 1e-9 * Math.max(Math.abs(before), Math.abs(after));
+    return isNothing || (isCount && value < 0) ? 0 : value;
+  };
+  const found = judged.flatMap(({ series, steps }) =>
+    steps.map((step): SeriesStep => {
+      const [before, after] = [noLess(step.before, step), noLess(step.after, step)];
+      return { ...step, series, before, after, p: Math.min(1, step.p * whole.length) };
+    }),
+  );
+  // Beyond one in a million the larger comes first, not the one with the longer stretch.
+  const size = ({ before, after }: Step) => Math.abs(after - before);
+  found.sort((a, b) => Math.max(1e-6, a.p) - Math.max(1e-6, b.p) || size(b) - size(a));
+  // Of changes as large as the first one, the earliest: an outage begins before it ends.
+  const isAlike = (each: SeriesStep, top: SeriesStep) =>
+    each.series === top.series &&
+    each.p <= Math.max(1e-6, top.p) &&
+    size(each) + each.margin >= size(top) - top.margin;
+  const [first] = found.filter((each) => isAlike(each, found[0]!)).sort((a, b) => a.at - b.at);
+  found.sort((a, b) => Number(b === first) - Number(a === first));
+  const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
+  const unjudged = series.length - judged.length;
+  const notes = [
+    ...(unjudged === 0
+      ? []
+      : [`Not judged: ${counted(unjudged, "series", "series")} with ${LACKING}.`]),
+    ...(incomplete === ""
+      ? []
+      : [
+          `Left out of the search: the ${bucketNoun(time.every, cut.size > 1)} of ${incomplete}, covered only in part.`,
+        ]),
+    ...(gaps === 0
+      ? []
+      : [
+          `${counted(gaps, "series has", "series have")} buckets without a value: a change in such a gap is reported at its end.`,
+        ]),
+  ];
+  const { table, origin } = flows.result;
+  const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
+  return Object.freeze<ChangePoints>({
+    kind: "change points",
+    ...tellingOf(found, judged, flows),
+    found: found.length > 0,
+    result: tableOf(found, flows, notes),
+    asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
+  });
+}
+
+function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly string[]): Result {
+  const { measure } = flows;
+  const input = flows.result;
+  const { dimensions, time } = input.origin.columns;
+  const start = (at: number) => flows.buckets[at]!.start;
+  const rows = found.map((step) => {
+    const { series, at, before, after, margin, from, to, p } = step;
+    const size = after - before;
+    const times = { t: start(at), earliest: start(from), latest: start(to) };
+    const sizes = { size, size_low: size - margin, size_high: size + margin };
+    const about = { relative: relativeOf(step), p: Number(p.toPrecision(2)) };
+    return { ...series.group, ...times, before, after, ...sizes, ...about };
+  });
+  const groups = dimensions.map(({ name }) => name);
+  const names = [
+    ...[...groups, "t", "before", "after", "size", "relative"],
+    ...["size_low", "size_high", "earliest", "latest", "p"],
+  ];
+  const table = foundTable(flows.result.table, names, rows);
+  const [size, ...others] = changeColumns([
+    ["size", `${measure.label}, change`, measure.unit],
+    ["before", `${measure.label}, before`, measure.unit],
+    ["after", `${measure.label}, after`, measure.unit],
+    ["relative", `${measure.label}, relative change`, "share"],
+    ["size_low", `${measure.label}, change, low`, measure.unit],
+    ["size_high", `${measure.label}, change, high`, measure.unit],
+    ["p", "Probability by chance", "probability"],
+  ]);
+  const columns = {
+    ...(time && { time: { name: "t", every: time.every, incomplete: [] } }),
+    dimensions: dimensions.map((dimension) => ({
+      ...dimension,
+      order: dimension.order.filter((value) =>
+        found.some(({ series }) => series.group[dimension.name] === value),
+      ),
+    })),
+    measures: [{ ...size!, main: true as const }, ...others],
+    kinds: { earliest: "time", latest: "time" } as const,
+  };
+  return input.with(table, { columns, notes: [...new Set([...input.origin.notes, ...notes])] });
+}
+
+function relativeOf({ before, after }: Pick<Step, "before" | "after">): number | null {
+  return before > 0 ? (after - before) / before : null;
+}
+
+/** In ms since 1970, as if the clock of the range's zone were UTC's. */
+function localTime(at: number, { timeZone }: TimeRange): number {
+  return at + offsetAt(at, timeZone);
+}
+
+function timeText(at: number, { range }: Flows): string {
+  return dateText(new Date(at), range.timeZone);
+}
+
+const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
+
+function tellingOf(
+  found: readonly SeriesStep[],
+  judged: readonly Searched[],
+  flows: Flows,
+): Telling {
+  const { measure, buckets } = flows;
+  const { every } = flows.time;
+  const each = `${measure.label} by ${every}`;
+  if (judged.length === 0) {
+    const why =
+      flows.series.length === 0
+        ? (flows.result.origin.notes[0] ?? "The answer is empty")
+        : `It has ${LACKING}`;
+    return tell(`Can't tell whether ${each} changed`, why, []);
+  }
+  const [best, ...others] = found;
+  if (best === undefined) {
+    const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;
+    const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
+    const searched = `${counted(buckets.length, one, more)} were searched`;
+    return tell(`No change of level was found in ${each}${where}`, unseenText(judged, measure), [
+      SLOW,
+      searched,
+    ]);
+  }
+  const changed = new Set(found.map(({ series }) => series)).size;
+  const more = others.slice(0, 3).map((step) => {
+    const start = dateText(buckets[step.at]!.start, flows.range.timeZone);
+    return `${start} (${sizeText(step, measure)})`;
+  });
+  const tail =
+    judged.length > 1
+      ? `${counted(found.length, "change")} in ${changed} of ${judged.length} series`
+      : others.length > 0 &&
+        `${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}`;
+  const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
+  const isWeekend = ({ start }: RangeBucket) =>
+    [0, 6].includes(new Date(localTime(+start, flows.range)).getUTCDay());
+  const length = usualLength(every);
+  const isShort = length <= DAY && buckets.length * length < 2 * WEEK;
+  const weekend =
+    isShort &&
+    new Set(buckets.map(isWeekend)).size === 2 &&
+    "With less than 2 weeks a weekend looks like a change";
+  const [head, evidence] = stepText(best, flows);
+  return tell(`${each}${of} ${head}`, evidence!, [tail, weekend]);
+}
+
+/** Which step would have been noticed. */
+function unseenText(judged: readonly Searched[], measure: MeasureColumn): string {
+  const isCount = isCounted(measure);
+  const least = median(
+    judged.map(({ least, level }) => {
+      const known = level.filter((value) => !isNaN(value));
+      const sum = known.reduce((all, value) => all + value, 0);
+      return isCount ? (least * known.length) / sum : least;
+    }),
+  );
+  const text = (size: number) => {
+    if (measure.unit === "share") return percent(size).replace(" %", " points");
+    return isCount ? percent(size) : short(size, measure);
+  };
+  const what =
+    isCount && least > 1 ? "Not even a fall to nothing" : `A step of ${text(least)} or more`;
+  const where = judged.length === 1 ? "" : " in the usual series";
+  return `${what} for a quarter of them would have been noticed in 9 of 10 cases${where}`;
+}
+
+/** "fell by 53 % at 3 Oct 2026 03:00 UTC"; "From 699 to 326", with the intervals of size and time. */
+function stepText(step: Step, { buckets, measure, range: { timeZone } }: Flows): string[] {
+  const { at, from, to, before, after, margin } = step;
+  const [start, first, last] = [at, from, to].map((place) => buckets[place]!.start);
+  const size = sizeText(step, measure).replace(/^[−+]/, "");
+  const [low, high] = [-margin, margin].map((by) => {
+    return sizeText({ before, after: after + by }, measure);
+  });
+  const began = from === to ? "" : `; it came between ${pairText(first!, last!, timeZone, "and")}`;
+  return [
+    `${after < before ? "fell" : "rose"} by ${size} at ${dateText(start!, timeZone)} ${timeZone}`,
+    `From ${short(before, measure)} to ${short(after, measure)} (95 % interval ${low} to ${high})${began}`,
+  ];
+}
+
+function short(value: number, { unit }: MeasureColumn): string {
+  return amount(Number(value.toPrecision(3)), unit).replace("-", "−");
+}
+
+/** How large a change is: of a share in points, of others in percent of what was before, where that isn't 0. */
+function sizeText(step: Pick<Step, "before" | "after">, { unit }: MeasureColumn): string {
+  const size = step.after - step.before;
+  if (unit === "share") return signedPercent(size).replace(" %", " points");
+  const relative = relativeOf(step);
+  if (relative !== null) return signedPercent(relative);
+  return `${size < 0 ? "−" : "+"}${amount(Number(Math.abs(size).toPrecision(3)), unit)}`;
+}
