@@ -82,7 +82,6 @@ describe("list()", () => {
   it.each([
     ["DateTime('UTC')", "0"],
     ["Nullable(DateTime64(6, 'UTC'))", "NULL"],
-    ["String", "''"],
   ])("reads draining_at of type %s", async (type, never) => {
     const result = await given(
       [
