@@ -12,9 +12,10 @@ const isRows = (value: unknown): boolean =>
 /** The rows in a spec, each as JSON, in their order. */
 export function rowsOf(spec: unknown): string[] {
   const found = new Set<string>();
-  JSON.stringify(spec, (_, value: unknown) => {
-    if (isRows(value)) found.add(JSON.stringify(value));
-    return value;
+  JSON.stringify(spec, (_, value: unknown): unknown => {
+    if (!isRows(value)) return value;
+    found.add(JSON.stringify(value));
+    return undefined;
   });
   return [...found];
 }
