@@ -1,10 +1,10 @@
 /** Fewer are no rows of a chart, and not worth sharing. */
 const FEWEST = 10;
 
-const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null;
+const isScalar = (value: unknown): boolean => typeof value !== "object" || value === null;
 
 const isRow = (value: unknown): boolean =>
-  !isPlain(value) && !Array.isArray(value) && Object.values(value as object).every(isPlain);
+  !isScalar(value) && !Array.isArray(value) && Object.values(value as object).every(isScalar);
 
 const isRows = (value: unknown): boolean =>
   Array.isArray(value) && value.length >= FEWEST && value.every(isRow);
