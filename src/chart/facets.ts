@@ -108,12 +108,13 @@ export function panelLayout(
   horizontal: boolean,
   { width: chosen, height, scales, columns: given, place = Infinity }: DrawOptions,
 ): Layout {
-  const width = chosen ?? Math.min(ROW_WIDTH, place - BESIDE_PLOT);
   const wanted = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
   const shared = scales !== "own";
   const names = [...categoryLabels(all).values()].map((name) => textWidth(name, LABEL_SIZE));
   const left = horizontal ? Math.min(namesRoom(place), Math.max(0, ...names)) : shared ? 0 : LABELS;
   const apart = Math.ceil(left) + SPACING;
+  const width =
+    chosen ?? Math.min(ROW_WIDTH, Math.floor(place - BESIDE_PLOT - (horizontal ? left : 0)));
   const fitting = Math.max(1, Math.floor((width + apart) / (NARROWEST_PANEL + apart)));
   const columns = place === Infinity ? wanted : Math.min(wanted, fitting);
   const own = Math.max(50, Math.floor((width - (columns - 1) * apart) / columns));
