@@ -1,11 +1,13 @@
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { basename } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 import { counted, grouped } from "../../base/text.js";
 import { quoteIdentifier } from "../../database/time-column.js";
 import type { WriteOptions, Writer } from "../../database/writer.js";
 import { inAside, type Aside } from "../aside.js";
 import { listTables, SCHEMAS } from "../tables.js";
-import { openInputFile, refusal, type InputFile } from "./input-file.js";
-import { nounOf, readColumn, type MatchedColumn } from "./read-values.js";
+import { readColumn, type MatchedColumn } from "./read-values.js";
 
 /** The tables that files can be loaded into: the columns that a file must bring, and the time of a row. */
 export const LOADABLE_TABLES = {
@@ -46,6 +48,22 @@ export interface LoadedFile {
   readonly ignored: readonly string[];
 }
 
+const FORMATS = {
+  ...{ jsonl: "JSONEachRow", ndjson: "JSONEachRow", json: "JSONEachRow" },
+  ...{ csv: "CSVWithNames", tsv: "TSVWithNames", parquet: "Parquet" },
+} as const;
+
+/** A file as the engine's file() reads it. */
+interface InputFile {
+  /** As the user named it, for messages. */
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+  /** The engine's name of the format. */
+  readonly format: (typeof FORMATS)[keyof typeof FORMATS];
+  readonly compression: "none" | "gzip";
+}
+
 /** A load under way: the file goes into the table `rows` aside, then takes its place in `table`. */
 interface Load {
   readonly writer: Writer;
@@ -73,16 +91,14 @@ export async function loadFile(
   options: LoadOptions = {},
 ): Promise<LoadedFile> {
   const { signal, again = false } = options;
-  const file = await openInputFile(path, options.format);
+  const file = await openFile(path, options.format);
   const work = async (aside: Aside) => {
     const rows = aside.table("rows");
     const load = { writer, table, file, aside, rows, stop: signal ? { signal } : {} };
     const isThere = await hasTable(writer, table);
     await writer.command(`CREATE TABLE ${rows} ${isThere ? `AS ${table}` : SCHEMAS[table]}`);
     const columns = await readRows(load);
-    const found = await measure(load);
-    if (isThere && !again) await refuseTwice(load, found.rows);
-    await file.checkUnchanged();
+    const found = await measure(load, again || !isThere);
     signal?.throwIfAborted();
     await commit(load, isThere);
     return { ...found, ...columns };
@@ -94,6 +110,49 @@ export async function loadFile(
     const message = `Stopped loading ${file.name}: nothing of it was kept.`;
     throw new ProbelabError(message, { cause, code: "ABORTED" });
   }
+}
+
+/** The error for a file that can't be loaded. */
+function refusal(name: string, why: string, cause?: unknown): ProbelabError {
+  return new ProbelabError(`Can't load ${name}: ${why}.`, { cause });
+}
+
+/** Finds a file and its format. @throws ProbelabError for one that is missing, cut or of no known format. */
+async function openFile(name: string, format?: string): Promise<InputFile> {
+  const given = format === undefined ? basename(name) : `.${format}`;
+  const [, extension = "", packed] = /\.(\w+?)(\.gz)?$/.exec(given.toLowerCase()) ?? [];
+  try {
+    // Opened without waiting: a pipe that nobody writes to would hold it.
+    await using file = await open(name, constants.O_RDONLY | constants.O_NONBLOCK);
+    const status = await file.stat();
+    if (!status.isFile())
+      throw refusal(name, "it is no regular file. Name files, such as DIR/*.jsonl");
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, status.size - 1));
+    // The engine takes a CSV row that is cut in its last value for a whole one.
+    if (/^[ct]sv$/.test(extension) && packed === undefined && buffer[0] !== 10) {
+      throw refusal(
+        name,
+        "it ends without a line break, so it may be cut in its last row. Get the whole file, or where it is whole add the line break: echo >> FILE",
+      );
+    }
+  } catch (cause) {
+    if (cause instanceof ProbelabError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    throw refusal(name, `it can't be read (${code}). Check the path and its rights`, cause);
+  }
+  if (!Object.hasOwn(FORMATS, extension)) {
+    throw refusal(
+      name,
+      `${JSON.stringify(format ?? basename(name))} names no known format. Say --format jsonl, csv, tsv or parquet, with .gz if the file is packed`,
+    );
+  }
+  const path = await realpath(name);
+  // The engine's file() takes these for patterns and knows no quotes.
+  if (/[*?{}[\]\\]|::/.test(path)) {
+    throw refusal(name, `its path ${path} holds one of * ? { } [ ] \\ ::. Rename it`);
+  }
+  const kind = FORMATS[extension as keyof typeof FORMATS];
+  return { name, path, format: kind, compression: packed ? "gzip" : "none" };
 }
 
 /**
@@ -129,19 +188,33 @@ async function commit({ writer, table, aside, rows }: Load, isThere: boolean): P
 }
 
 const SOURCE = "file({file:String}, {format:String}, {structure:String}, {compression:String})";
-const BAD_VALUE = "probelab: a value can't be read";
 
 /** Reads the file's rows, each value strictly or not at all. */
 async function readRows(load: Load): Promise<Pick<LoadedFile, "defaulted" | "ignored">> {
   const { writer, table, file, rows, stop } = load;
   const { path, format, compression } = file;
-  const columns = await writer.rows<{ name: string; type: string }>(
+  type Column = { readonly name: string; readonly type: string };
+  const columns = await writer.rows<Column>(
     `SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {rows:String}
        AND default_kind IN ('', 'DEFAULT') ORDER BY position`,
     { parameters: { database: writer.database, rows } },
   );
-  const own = await describeFile(load, columns);
-  const brought = new Map(own.map(({ name, type }) => [name, type]));
+  const parameters = { file: path, format, compression, structure: "auto" };
+  // A header says all; of JSON the keys of many rows are looked at.
+  const looked = format === "JSONEachRow" ? 25_000 : 1;
+  const own = await writer
+    .rows<Column>(`DESCRIBE TABLE ${SOURCE}`, {
+      settings: {
+        ...READ_SETTINGS,
+        input_format_max_rows_to_read_for_schema_inference: looked,
+      },
+      parameters,
+      ...stop,
+    })
+    .catch((error: unknown) => {
+      throw engineRefusal(error, load);
+    });
+  const brought = new Set(own.map(({ name }) => name));
   const { required } = LOADABLE_TABLES[table];
   const missing = required.filter((name) => !brought.has(name));
   if (missing.length > 0) {
@@ -150,70 +223,32 @@ async function readRows(load: Load): Promise<Pick<LoadedFile, "defaulted" | "ign
       `Can't load ${file.name} into ${table}: it lacks the columns ${missing.join(", ")}; it has ${found.join(", ") || "none"}. Rename the file's columns to the table's; names are case-sensitive, CSV is separated by commas, TSV by tabs.`,
     );
   }
-  const isParquet = format === "Parquet";
   const matched = columns.flatMap(({ name, type }): MatchedColumn[] => {
-    const fileType = brought.get(name);
-    if (fileType === undefined) return [];
+    if (!brought.has(name)) return [];
     const isRequired = required.some((column) => column === name) && !/Nullable\(/.test(type);
-    return [{ name, type, fileType: isParquet ? fileType : "String", required: isRequired }];
+    return [{ name, type, required: isRequired }];
   });
   const quoted = matched.map(({ name }) => quoteIdentifier(name));
   const asTexts = quoted.map((name) => `${name} Nullable(String)`).join(", ");
-  const structure = isParquet ? "auto" : asTexts;
-  const parameters = { file: path, format, compression, structure };
-  const reads = matched.map(readColumn);
+  const reads = matched.map((column) => ({ ...column, ...readColumn(column) }));
+  const checks = reads.map(({ name, type, bad }) => {
+    const fault = `<column ${name}: a value is missing, or is no ${type}>`;
+    return `throwIf(${bad}, '${fault.replace(/[\\']/g, "\\$&")}') = 0`;
+  });
   const insert = `INSERT INTO ${rows} (${quoted.join(", ")})
-    SELECT ${reads.map((_, at) => `value_${at}`).join(", ")} FROM (
-      SELECT ${reads.map(({ value }, at) => `${value} AS value_${at}`).join(", ")},
-        ${reads.map(({ bad }) => `(${bad})`).join(" OR ")} AS bad
-      FROM ${SOURCE} AS source
-    ) WHERE throwIf(bad, '${BAD_VALUE.replace("'", "\\'")}') = 0`;
-  const settings = { ...READ_SETTINGS, ...INSERT_SETTINGS, ...load.aside.settings };
+    SELECT ${reads.map(({ value }) => value).join(", ")} FROM ${SOURCE} AS source WHERE ${checks.join(" AND ")}`;
   try {
-    await writer.command(insert, { parameters, settings, ...stop });
+    await writer.command(insert, {
+      parameters: { ...parameters, structure: format === "Parquet" ? "auto" : asTexts },
+      settings: { ...READ_SETTINGS, ...INSERT_SETTINGS, ...load.aside.settings },
+      ...stop,
+    });
   } catch (error) {
-    if (!engineMessage(error).includes(BAD_VALUE)) throw engineRefusal(error, load);
-    const which = reads.map(({ bad }, at) => `${bad}, ${at + 1}`).join(", ");
-    const texts = quoted.map((name) => `toString(source.${name})`).join(", ");
-    const [first] = await writer.rows<{ row: number; at: number; value: string | null }>(
-      `SELECT _row_number + 1 AS row, multiIf(${which}, 0) AS at, [${texts}][at] AS value
-       FROM ${SOURCE} AS source WHERE at > 0 ORDER BY row LIMIT 1`,
-      { settings: READ_SETTINGS, parameters, ...stop },
-    );
-    const { name, type } = matched[Number(first?.at) - 1]!;
-    const value = first?.value?.trim() ?? "";
-    const why =
-      value === ""
-        ? "the value is missing"
-        : `${JSON.stringify(value.slice(0, 80))} is no ${nounOf(name, type)}`;
-    throw refusal(
-      file.name,
-      `row ${first?.row}, column ${name}: ${why}. Correct or remove the row; ${table} is unchanged`,
-    );
+    throw engineRefusal(error, load);
   }
-  const others = (all: typeof columns) =>
+  const others = (all: readonly Column[]) =>
     all.map(({ name }) => name).filter((name) => !matched.some((each) => each.name === name));
   return { defaulted: others(columns), ignored: others(own) };
-}
-
-/** The file's own columns; those of the table where the text can't be read: the INSERT's error has the row. */
-async function describeFile<Columns>(load: Load, columns: Columns): Promise<Columns> {
-  const { writer, file, stop } = load;
-  const { path, format, compression } = file;
-  try {
-    return (await writer.rows(`DESCRIBE TABLE ${SOURCE}`, {
-      settings: {
-        ...READ_SETTINGS,
-        // A header says all; of JSON the keys of many rows are looked at.
-        input_format_max_rows_to_read_for_schema_inference: format === "JSONEachRow" ? 25_000 : 1,
-      },
-      parameters: { file: path, format, compression, structure: "auto" },
-      ...stop,
-    })) as Columns;
-  } catch (error) {
-    if (format === "Parquet") throw engineRefusal(error, load);
-    return columns;
-  }
 }
 
 /** Values as they stand: nothing guessed, nothing remembered. */
@@ -244,56 +279,52 @@ const INSERT_SETTINGS = {
   max_partitions_per_insert_block: 0,
 };
 
-const engineMessage = (error: unknown) =>
-  String((error as { cause?: { message?: string } }).cause?.message ?? error);
+/** Codes of errors that are of the file, not of the server or its disk. */
+const OF_FILE =
+  /^(CANNOT_(PARSE|READ|EXTRACT)|INCORRECT|FUNCTION_THROW|ZLIB|PARQUET|DUPLICATE|UNEXPECTED|TYPE_MIS|STD_|UNKNOWN_EXC|EMPTY)/;
 
-/** The engine's own words on a file, with the row that it stopped at. */
+/** The engine's own words on a file, with our remedy. */
 function engineRefusal(error: unknown, { file, table }: Load): unknown {
-  if (!(error instanceof ProbelabError) || error.code === "ABORTED") return error;
-  const said = engineMessage(error);
-  if (/No space left|errno: 28\b|NOT_ENOUGH_SPACE/.test(`${said} ${error.code}`)) {
-    return refusal(file.name, `the disk is full; ${table} is unchanged. Free some space`, error);
-  }
-  const row = /\(at row (\d+)\)/.exec(said)?.[1];
-  if (row === undefined && !/pars|structure|expected|duplicat|Parquet|UTF/i.test(said))
-    return error;
-  const words = said.replace(/\s+/g, " ").replace(/\(at row.*|While executing.*/, "");
-  const short = words.slice(0, 240).replace(/[:. ]+$/, "");
-  const where = row === undefined ? "" : `row ${row}: `;
-  const remedy = `Correct the file, or get it again; ${table} is unchanged`;
-  return refusal(file.name, `${where}${short}. ${remedy}`, error);
+  const { code = "", cause } = error as ProbelabError;
+  if (!OF_FILE.test(code)) return error;
+  const said = String((cause as Error).message).replace(/\s+/g, " ");
+  const words =
+    /<(column [^>]*)>/.exec(said)?.[1] ?? said.replace(/While executing.*/, "").slice(0, 400);
+  return refusal(
+    file.name,
+    `${words.replace(/[:. ]+$/, "")}. Correct the file, or get it again; ${table} is unchanged`,
+    error,
+  );
 }
 
-/** @throws ProbelabError where there are none. */
-async function measure(load: Load): Promise<Pick<LoadedFile, "rows" | "span">> {
-  const { time } = LOADABLE_TABLES[load.table];
+/**
+ * Counts the rows that were read, and their span.
+ *
+ * @throws ProbelabError where there are none, and unless `again` where some are in the table already,
+ *   equal in every column.
+ */
+async function measure(load: Load, again: boolean): Promise<Pick<LoadedFile, "rows" | "span">> {
+  const { writer, table, file, rows, stop } = load;
+  const { time } = LOADABLE_TABLES[table];
   const edge = (which: string) =>
     time ? `formatDateTime(${which}(${time}), '%Y-%m-%d %H:%i:%S', 'UTC')` : "''";
-  const [row] = await load.writer.rows<{ rows: number; first: string; last: string }>(
-    `SELECT count() AS rows, ${edge("min")} AS first, ${edge("max")} AS last FROM ${load.rows}`,
-    load.stop,
-  );
-  const { rows = 0, first = "", last = "" } = row ?? {};
-  if (Number(rows) > 0)
-    return { rows: Number(rows), ...(time && { span: [first, last] as const }) };
-  throw refusal(load.file.name, "there are no rows in it. Check how it was made");
-}
-
-/** Refuses a file if rows of it are in the table already, equal in every column. */
-async function refuseTwice({ writer, table, file, rows, stop }: Load, all: number): Promise<void> {
-  const { time } = LOADABLE_TABLES[table];
   const bounds = time
     ? `${time} BETWEEN (SELECT min(${time}) FROM ${rows}) AND (SELECT max(${time}) FROM ${rows})`
     : "1";
-  const [found] = await writer.rows<{ rows: number }>(
-    `SELECT count() AS rows FROM ${rows}
-     WHERE cityHash64(*) IN (SELECT cityHash64(*) FROM ${table} WHERE ${bounds})`,
+  const twice = again
+    ? "0"
+    : `countIf(cityHash64(*) IN (SELECT cityHash64(*) FROM ${table} WHERE ${bounds}))`;
+  const [row] = await writer.rows<{ all: number; first: string; last: string; twice: number }>(
+    `SELECT count() AS all, ${edge("min")} AS first, ${edge("max")} AS last, ${twice} AS twice FROM ${rows}`,
     stop,
   );
-  const there = Number(found?.rows ?? 0);
-  if (there === 0) return;
-  throw refusal(
-    file.name,
-    `${grouped(there)} of its ${counted(all, "row")} are in ${table} already, and would count twice. Load it all the same with --again`,
-  );
+  const [all, there] = [Number(row?.all), Number(row?.twice)];
+  if (all === 0) throw refusal(file.name, "there are no rows in it. Check how it was made");
+  if (there > 0) {
+    throw refusal(
+      file.name,
+      `${grouped(there)} of its ${counted(all, "row")} are in ${table} already, and would count twice. Load it all the same with --again`,
+    );
+  }
+  return { rows: all, ...(time && { span: [row!.first, row!.last] as const }) };
 }
