@@ -12,7 +12,14 @@ const ROOMS =
     " ",
   );
 
-const oneDirection = ROOMS.slice(0, -1).map((room, at) => ({
+/** The files of `chart` that rooms after it import. */
+const DOORS = "chart page options".split(" ");
+const CHART_INSIDE = {
+  regex: `^(\\.\\./)+chart/(?!(${DOORS.join("|")})\\.js$)`,
+  message: `Take it from a door of chart: ${DOORS.join(", ")}.`,
+};
+
+const oneDirection = ROOMS.map((room, at) => ({
   files: [`src/${room}/**`],
   rules: {
     "no-restricted-imports": [
@@ -20,14 +27,28 @@ const oneDirection = ROOMS.slice(0, -1).map((room, at) => ({
       {
         patterns: [
           {
-            regex: `^(\\.\\./)+((${ROOMS.slice(at + 1).join("|")})/|index\\.js$)`,
+            regex: `^(\\.\\./)+(${[...ROOMS.slice(at + 1).map((right) => `${right}/`), "index\\.js$"].join("|")})`,
             message: `Imports point only left in ${ROOMS.join(" → ")}.`,
           },
+          ...(at > ROOMS.indexOf("chart") ? [CHART_INSIDE] : []),
         ],
       },
     ],
   },
 }));
+
+/** What draws a spec knows nothing of how the spec was made: `render` imports nothing of `chart`. */
+const renderAlone = ["", "*/", "*/*/"].map((folders) => {
+  const up = "\\.\\./".repeat(folders.split("/").length);
+  const [{ rules: inChart }] = oneDirection.slice(ROOMS.indexOf("chart"));
+  const [level, { patterns }] = inChart["no-restricted-imports"];
+  const message = "What render needs of chart is passed to it.";
+  const added = { regex: `^${up}(?!\\.\\./)`, message };
+  return {
+    files: [`src/chart/render/${folders}*.ts`],
+    rules: { "no-restricted-imports": [level, { patterns: [...patterns, added] }] },
+  };
+});
 
 export default tseslint.config(
   {
@@ -54,6 +75,7 @@ export default tseslint.config(
     },
   },
   ...oneDirection,
+  ...renderAlone,
   {
     files: ["src/**"],
     // Charts have fewer than 5,000 rows.

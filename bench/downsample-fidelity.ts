@@ -12,7 +12,7 @@ import { Resvg } from "@resvg/resvg-js";
 import { writeFileSync } from "node:fs";
 import { reduceLines } from "../src/result/downsample/reduce-lines.js";
 import { PEERS } from "./downsample/kernels.js";
-import { differing, rasterise, type PixelLine } from "./downsample/raster.js";
+import { differing, rasterise, type PixelLine } from "../test/support/raster.js";
 import { makeShape, SHAPES, type Points } from "./downsample/shapes.js";
 import { report } from "./support/report.js";
 

@@ -1,10 +1,8 @@
-// npm test: types, lint and format side by side, then the tests. `--all` runs the slow ones too,
-// `--deployments` nothing but the whole matrix of deployments.
+// npm test: types, lint and format side by side, then the tests. `--all` runs the slow ones too.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
 const all = process.argv.includes("--all");
-const deployments = process.argv.includes("--deployments");
 const cache = join("node_modules", ".cache", "probelab");
 const tsc = join("node_modules", "typescript-native", "bin", "tsc");
 const types = (name, ...args) => [
@@ -14,10 +12,6 @@ const types = (name, ...args) => [
 const page = join("src", "chart", "render", "page", "browser");
 
 const started = performance.now();
-if (deployments) {
-  process.env.PROBELAB_TEST_DEPLOYMENTS = "78";
-  end(await run("deployments", bin("vitest"), "run", "test/deployments/deployments"));
-}
 const failed = (
   await Promise.all([
     run("types", ...types("all")),

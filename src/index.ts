@@ -64,7 +64,7 @@ export { alert, type AlertReport } from "./watch/alert/alert.js";
 export type { AlertLinks, AlertMessage } from "./watch/alert/channels.js";
 export { downsample, type DownsampleOptions } from "./result/downsample/downsample.js";
 export { chart } from "./chart/chart.js";
-export type { Chart } from "./chart/chart-value.js";
+export { table, type Chart } from "./chart/page.js";
 export type {
   Annotation,
   AreaOptions,
@@ -76,7 +76,6 @@ export type {
   HistogramChartOptions,
   LineOptions,
 } from "./chart/options.js";
-export { table } from "./chart/table.js";
 export { show } from "./kernel/show.js";
 export { severity } from "./incident/severity.js";
 export { postmortem, type Postmortem } from "./incident/postmortem.js";

@@ -8,8 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { changePoints } from "../../src/change/series/change-points.js";
 import { segments } from "../../src/change/series/segments.js";
 import { asResult, seededCounts } from "../../test/support/change/counts.js";
-
-const HOUR = 3_600_000;
+import { HOUR, START } from "../../test/support/change/flow-results.js";
 
 /** Metrics `tcpd_f1`, `tcpd_covering`, `change_point_hit`, `quiet_share`; prints the table of series. */
 export async function changePointMetrics(): Promise<Record<string, number>> {
@@ -124,7 +123,7 @@ async function scoreCounts(seeds: number): Promise<Record<string, number>> {
         const { result } = await changePoints(asResult(counts));
         const times = (result.column("t") as Date[]).map(Number);
         const size = every === "hour" ? HOUR : 24 * HOUR;
-        const planted = Date.UTC(2026, 4, 4) + counts.at * size;
+        const planted = START + counts.at * size;
         const near = times.some((time) => Math.abs(time - planted) <= size);
         good += Number(drop === 0 ? times.length === 0 : near);
       }

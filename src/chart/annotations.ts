@@ -4,13 +4,11 @@ import type { Frame } from "./frame.js";
 import { formatInstantIso, label } from "./render/label.js";
 import type { Annotation } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 
 const MOST_ANNOTATIONS = 40;
 const LABEL_SIZE = 11;
 const LINE_HEIGHT = 14;
-/** Pixels of a plot that screens may narrow. */
-const NARROW = 400;
 
 /** Layers that draw deploys and incidents as labelled lines, and what to say of those not drawn. */
 export function annotationLayers(
@@ -73,12 +71,7 @@ export function annotationLayers(
 }
 
 /** Labels on as few lines above the plot as keep them apart; those near the right edge stand left of their line. */
-function place(
-  annotations: readonly Annotation[],
-  { domain: [start, end], width: widest, fixed }: Frame,
-) {
-  // What is apart in a narrow plot is apart in a wide one.
-  const width = fixed ? widest : Math.min(widest, NARROW);
+function place(annotations: readonly Annotation[], { domain: [start, end], width }: Frame) {
   const taken: [number, number][][] = [];
   return annotations
     .map((each) => ({ label: label(each.label, 60), at: Math.max(+each.time, start) }))

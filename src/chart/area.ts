@@ -16,7 +16,8 @@ export const AREA: ChartKind = {
   drawn: "an area",
   title: "Area chart",
   faded: "faded",
-  sized: true,
+  marks: "sizes",
+  everyBucket: true,
   categories: false,
   ends: stepEnds,
   arrange: (given, { stack }) => {

@@ -7,7 +7,7 @@ import type { Drawing } from "./draw-rows.js";
 import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
 import type { Annotation, DrawOptions } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 import { HOUR } from "../time/span.js";
 
@@ -215,54 +215,25 @@ function logLabels(values: readonly (number | null)[], form: string, height: num
   };
 }
 
-/** Pixels of the names left of horizontal bars, at most. */
-export const NAMES_WIDTH = 280;
+const NAMES_WIDTH = 280;
 const NAME_LINE = 13;
 
 /** Pixels of all names, at least those of a legend. */
-export function namesWidth(names: readonly string[], most = NAMES_WIDTH, least = 90): number {
-  const lines = names.flatMap((name) => wrap(name, most, LABEL_SIZE));
-  return Math.max(least, ...lines.map((line) => textWidth(line, LABEL_SIZE)));
+export function namesWidth(names: readonly string[], room: number): number {
+  const lines = names.flatMap((name) => wrap(name, room, LABEL_SIZE));
+  return Math.max(90, ...lines.map((line) => textWidth(line, LABEL_SIZE)));
 }
 
-/** Horizontal bars, as far as their size follows from their names and their texts; it stands in the spec's `usermeta`. */
-export interface Rows {
-  readonly names: readonly string[];
-  /** Bars beside each other for each name. */
-  readonly bars: number;
-  /** The least and the greatest value, with the pixels of the texts beyond them, and the axis' domain in the file. */
-  readonly extent?: {
-    readonly least: number;
-    readonly most: number;
-    readonly left: number;
-    readonly right: number;
-    readonly domain: readonly [number, number];
-    /** The pixels where what is in brackets has a line of its own. */
-    readonly broken: { readonly left: number; readonly right: number };
-  };
+/** Pixels of the names left of horizontal bars: in a screen's place a third of it at most. */
+export function namesRoom(place = Infinity): number {
+  return Math.min(NAMES_WIDTH, place / 3);
 }
 
-/** Pixels of the height of horizontal bars whose names have so much room. */
-export function rowsHeight({ names, bars }: Rows, room = NAMES_WIDTH, least = 1): number {
-  const lines = Math.max(least, ...names.map((name) => wrap(name, room, LABEL_SIZE).length));
+/** Pixels of the height of horizontal bars, of so many beside each other for each name. */
+export function rowsHeight(names: readonly string[], bars: number, room: number): number {
+  const lines = Math.max(1, ...names.map((name) => wrap(name, room, LABEL_SIZE).length));
   const place = Math.max(13 * bars + (bars > 1 ? 10 : 11), NAME_LINE * lines + 11);
   return Math.max(60, names.length * place);
-}
-
-/** A domain with room for the texts beyond it, of a plot of so many pixels. */
-export function roomyDomain(
-  { least, most, left, right }: Omit<NonNullable<Rows["extent"]>, "domain" | "broken">,
-  width: number,
-): [number, number] {
-  const pixel = (most - least || 1) / Math.max(60, width - left - right);
-  return [least - left * pixel, most + right * pixel];
-}
-
-/** The labels of an axis of names left of bars; Vega draws the first line in the middle of the bar. */
-export function nameLabels(names: readonly string[], room = NAMES_WIDTH) {
-  const lines = Object.fromEntries(names.map((name) => [name, wrap(name, room, LABEL_SIZE)]));
-  const own = `(${JSON.stringify(lines)})[datum.value]`;
-  return { labelExpr: own, labelOffset: `(1 - length(${own})) * ${NAME_LINE / 2}` };
 }
 
 /** Encodings of horizontal bars; the chart title names the categories. */
@@ -272,20 +243,23 @@ export function horizontalChannels(
   names: readonly string[],
   title: string | undefined,
   width: number,
+  room: number,
 ): { x: VegaLiteSpec; y: VegaLiteSpec } {
   const { title: measured, labelExpr } = y.axis as VegaLiteSpec;
   const plain = { domain: false, ticks: false };
-  const labels = nameLabels(names);
-  const several = names.some((name) => wrap(name, NAMES_WIDTH, LABEL_SIZE).length > 1) && {
-    labelExpr: labels.labelExpr,
-    labelOffset: { expr: labels.labelOffset },
+  const lines = names.map((name) => [name, wrap(name, room, LABEL_SIZE)] as const);
+  const own = `(${JSON.stringify(Object.fromEntries(lines))})[datum.value]`;
+  // Vega draws the first line in the middle of the bar.
+  const several = lines.some(([, { length }]) => length > 1) && {
+    labelExpr: own,
+    labelOffset: { expr: `(1 - length(${own})) * ${NAME_LINE / 2}` },
   };
   return {
     x: {
       ...x,
       axis: {
         title: title ?? null,
-        labelLimit: NAMES_WIDTH,
+        labelLimit: 0,
         labelPadding: 6,
         ...several,
         ...plain,

@@ -1,7 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { textOf } from "../base/text.js";
-import { textWidth } from "./fonts/shipped-font.js";
-import { categoryLabels, roomyDomain, rowsHeight, type Rows } from "./axes.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
+import { categoryLabels, namesRoom, rowsHeight } from "./axes.js";
 import { NONE, type Drawing, type Point } from "./draw-rows.js";
 import { bucketRow, intervalLayer, type ChartKind, type Frame } from "./frame.js";
 import type { DrawOptions } from "./options.js";
@@ -20,7 +20,7 @@ export const BAR: ChartKind = {
   drawn: "bars",
   title: "Bar chart",
   faded: "faded",
-  sized: true,
+  marks: "sizes",
   categories: true,
   ends: (drawing, timeZone) => bucketEnds(drawing, timeZone),
   order: inOrder,
@@ -30,12 +30,8 @@ export const BAR: ChartKind = {
     return options.stack === "normalize" ? shares(sorted) : sorted;
   },
   size: (drawing, options) =>
-    isHorizontal(drawing, options)
-      ? { width: 560, height: rowsHeight(rowsOf(drawing, options)) }
-      : {},
+    isHorizontal(drawing, options) ? { width: 560, height: heightOf(drawing, options) } : {},
   horizontal: isHorizontal,
-  rows: ({ drawing, options, width, horizontal }) =>
-    horizontal ? rowsOf(drawing, options, width) : undefined,
   layers,
 };
 
@@ -59,13 +55,10 @@ function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
   );
 }
 
-/** The names of horizontal bars, and what stands at their ends. */
-function rowsOf(drawing: Drawing, options: DrawOptions, width?: number): Rows {
+/** Pixels of the height of horizontal bars. */
+function heightOf(drawing: Drawing, options: DrawOptions): number {
   const bars = isBeside(drawing, options) ? drawing.series.length : 1;
-  const rows = { names: [...categoryLabels(drawing).values()], bars };
-  if (options.text === undefined || width === undefined) return rows;
-  const extent = textExtent(drawing, options.text);
-  return { ...rows, extent: { ...extent, domain: roomyDomain(extent, width) } };
+  return rowsHeight([...categoryLabels(drawing).values()], bars, namesRoom(options.place));
 }
 
 /** True if several series stand beside each other: what can't be added up does. */
@@ -209,29 +202,20 @@ function endTexts(
   };
 }
 
-/** The least and the greatest value of bars with texts at their ends, and the pixels of these beyond them. */
-function textExtent({ points }: Drawing, text: string) {
-  const ends = points.map(farEnd);
-  const reached = points.flatMap(({ y, low, high }) => [Number(y), low ?? 0, high ?? 0]);
-  const room = (negative: boolean, between: RegExp): number =>
-    points
-      .filter((_, at) => ends[at]! < 0 === negative)
-      .flatMap(({ beside }) => textOf(beside?.[`_${text}`] ?? "").split(between))
-      .map((line) => textWidth(line, NAME_SIZE) + 14)
-      .reduce((a, b) => Math.max(a, b), 10);
-  const sides = (between: RegExp) => ({ left: room(true, between), right: room(false, between) });
-  return {
-    least: Math.min(0, ...reached),
-    most: Math.max(0, ...reached),
-    ...sides(/$/),
-    broken: sides(/ (?=\()/),
-  };
-}
-
 /** A frame whose axis leaves room for the texts at the ends of bars. */
 function padForLabels(frame: Frame, text: string): Frame {
   const { drawing, width, y } = frame;
-  const domain = roomyDomain(textExtent(drawing, text), width);
+  const { points } = drawing;
+  const room = (negative: boolean): number =>
+    points
+      .filter((point) => farEnd(point) < 0 === negative)
+      .map(({ beside }) => textWidth(textOf(beside?.[`_${text}`] ?? ""), NAME_SIZE) + 14)
+      .reduce((a, b) => Math.max(a, b), 10);
+  const reached = points.flatMap(({ y, low, high }) => [Number(y), low ?? 0, high ?? 0]);
+  const [least, most] = [Math.min(0, ...reached), Math.max(0, ...reached)];
+  const [left, right] = [room(true), room(false)];
+  const pixel = (most - least || 1) / Math.max(60, width - left - right);
+  const domain = [least - left * pixel, most + right * pixel];
   return { ...frame, y: { ...y, scale: { ...(y.scale as object), domain, nice: false } } };
 }
 

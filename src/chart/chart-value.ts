@@ -2,16 +2,22 @@ import { redactTexts } from "../base/redact.js";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { compiledForScreen, fluidSpec, needsVega } from "./render/fluid.js";
 import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { chartPage } from "./render/page/figures.js";
 import { pngPicture, pngSize } from "./render/png.js";
+import { screenSpec } from "./render/screens.js";
 import { layOut, originJson, svgWidth, titleText } from "./render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 
 /** Pixels per CSS pixel. */
 const SCALE = 2;
+
+/**
+ * The spec with what only a pointer can open: that of the file, or for a place of so many pixels; undefined
+ * where it has no other than the file's.
+ */
+export type Screen = (place?: number) => VegaLiteSpec | undefined;
 
 /**
  * A chart: a value that draws nothing until it is shown or saved.
@@ -28,15 +34,15 @@ export class Chart {
   readonly data: ChartRows;
   /** Its kind and options; `drawRecipe` makes it again. */
   readonly recipe: Recipe;
-  readonly #live: (spec: VegaLiteSpec) => VegaLiteSpec;
+  readonly #screen: Screen;
 
-  /** @param live adds what only a pointer can open. */
+  /** @param screen lays it out for screens. */
   constructor(
     spec: VegaLiteSpec,
     result: Result,
     { names, rows }: ChartRows,
     recipe: Recipe,
-    live = (file: VegaLiteSpec): VegaLiteSpec => file,
+    screen: Screen = () => undefined,
   ) {
     // A title or a row may hold a password: no file of the chart does.
     this.spec = redactTexts(spec);
@@ -46,7 +52,7 @@ export class Chart {
       rows: Object.freeze(redactTexts(rows).map((row) => Object.freeze(row))),
     });
     this.recipe = recipe;
-    this.#live = live;
+    this.#screen = screen;
   }
 
   /** The origin of the data. */
@@ -54,15 +60,11 @@ export class Chart {
     return this.result.origin;
   }
 
-  /** The spec as screens draw it: with interaction, and as wide as its place unless a width was chosen. */
+  /** The spec as screens draw it: with interaction, and laid out for places of several widths unless one was chosen. */
   async screenSpec(): Promise<VegaLiteSpec> {
-    const { recipe } = this;
-    const given: { readonly width?: unknown } =
-      "spec" in recipe ? recipe.spec : "explore" in recipe ? {} : recipe.options;
-    const live = this.#live(this.spec);
-    // Vega-Lite's "container" is what a screen draws anyway.
-    const width = given.width === "container" ? undefined : given.width;
-    return fluidSpec(live, async () => svgWidth(await layOut(this.spec)), width);
+    const screen = (place?: number): VegaLiteSpec | undefined => redactTexts(this.#screen(place));
+    const drawnWidth = async (): Promise<number> => svgWidth(await layOut(this.spec));
+    return screenSpec(screen() ?? this.spec, drawnWidth, screen);
   }
 
   /**
@@ -125,20 +127,16 @@ export class Chart {
 
   /**
    * What a notebook shows: Vega-Lite for JupyterLab, Notebook 7 and VS Code, which draw it
-   * themselves, offline, and Vega for views beside each other, whose widths follow the place; a PNG
-   * for the classic notebook, nbconvert and GitHub, unless the frontend adds one of its own drawing.
+   * themselves, offline; a PNG for the classic notebook, nbconvert and GitHub, unless the frontend adds
+   * one of its own drawing.
    * No text/html: where both are there it wins over Vega-Lite, and untrusted notebooks strip its scripts.
    */
   async [Symbol.for("Jupyter.display")](frontend: { addsPng?: boolean } = {}): Promise<MimeBundle> {
     const png = frontend.addsPng === true ? undefined : await this.png();
     const { description } = this.spec;
-    const screen = await this.screenSpec();
     return {
       data: {
-        ...(needsVega(screen) && {
-          "application/vnd.vega.v5+json": await compiledForScreen(screen),
-        }),
-        "application/vnd.vegalite.v5+json": screen,
+        "application/vnd.vegalite.v5+json": await this.screenSpec(),
         ...(png && { "image/png": png.toString("base64") }),
         "text/plain": typeof description === "string" ? description : "Chart",
       },

@@ -13,8 +13,6 @@ import { HEATMAP } from "./heatmap.js";
 import { histogramChart } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
-  checkChartOptions,
-  GUESSES,
   type Annotation,
   type AreaOptions,
   type BarOptions,
@@ -27,8 +25,7 @@ import {
   type LineOptions,
   type Recipe,
 } from "./options.js";
-import type { ThemeName, VegaLiteSpec } from "./render/theme.js";
-import { look } from "./series.js";
+import type { VegaLiteSpec } from "./render/theme.js";
 import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
 import { vegaLiteChart } from "./vega-lite.js";
@@ -39,8 +36,9 @@ import { vegaLiteChart } from "./vega-lite.js";
  * the chart leaves out, and buckets that the range covers only in part, stand in its subtitle.
  * Whatever comes in, fewer than 5,000 rows are drawn.
  *
- * A value keeps its color: the first chart of a notebook that draws it gives it the next one of its
- * column, and later charts use the same; "other" is grey. The option `colors` sets others.
+ * A value has the same color in every chart, unless another value of the chart has taken it; "other" is
+ * grey. The option `colors` sets others. Charts are light; the option `theme: "dark"` is for dark notebooks
+ * (a spec of your own takes `background` and `config`).
  *
  * Rows of your own are drawn too: an Arquero table, or plain objects, `chart.line([{ t, runs }])`. Dates
  * are times, numbers are drawn along them, text tells series apart; they have no range and no SQL, and
@@ -100,8 +98,9 @@ export const chart = {
   },
   /**
    * The distribution of numbers: a bar for each bin; for several groups the outline of each one's shares.
-   * `cumulative: true` draws the share below each edge, which is exact there. The rows have a bin each,
-   * its ends in the columns `from` and `to`: `lab.runs.histogram` cuts them in the engine.
+   * The rows have a bin each, its ends in the columns `from` and `to`: `lab.runs.histogram` cuts them in the
+   * engine. Other figures of the bins, such as the runs up to each edge, are columns of `result.with`,
+   * which `chart.bar` and `chart.line` draw.
    *
    * @throws ProbelabError for a Result without bins.
    * @example
@@ -171,20 +170,6 @@ export const chart = {
     return exploreChart(rows, options);
   },
   /**
-   * Sets the theme of all charts made from here on that say none.
-   * @throws ProbelabError for another name than "light" or "dark".
-   * @example
-   * chart.theme("dark");
-   */
-  theme(name: ThemeName): void {
-    checkChartOptions(
-      { theme: (name as ThemeName | undefined) ?? null },
-      "explore",
-      "set the theme of charts",
-    );
-    look.theme = name;
-  },
-  /**
    * A deploy or an incident, for the option `annotations`: a line at a moment, or a band up to `end`.
    * @param time a Date, or a text read in UTC: `"2026-03-02"`, `"2026-03-02T09:00:00Z"`; `end` too.
    * @throws ProbelabError for a time that can't be read, an end that isn't later, or without a label.
@@ -209,15 +194,6 @@ export const chart = {
     return Object.freeze({ time: start, label, end: until });
   },
 };
-
-for (const [guesses, name] of GUESSES) {
-  for (const guess of guesses.split(" ")) {
-    const get = () => {
-      throw new ProbelabError(`Can't draw with chart.${guess}: it is called chart.${name}.`);
-    };
-    Object.defineProperty(chart, guess, { get });
-  }
-}
 
 const KINDS = { line: LINE, area: AREA, bar: BAR, dot: DOT, heatmap: HEATMAP };
 

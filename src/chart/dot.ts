@@ -14,7 +14,7 @@ export const DOT: ChartKind = {
   drawn: "dots",
   title: "Scatter plot",
   faded: "hollow",
-  sized: false,
+  marks: "points",
   categories: false,
   layers,
 };

@@ -97,7 +97,7 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     below: work.result.origin.columns.dimensions.find(({ name }) => name === work.lines)?.other,
   };
   const reduced: ReturnType<typeof reduceLineChart> =
-    kind.name === "line"
+    kind.marks === "lines"
       ? reduceLineChart(work.result, plan, most)
       : coarserBuckets(work, roles, kind, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
@@ -170,7 +170,7 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     ...(work.series !== undefined && { seriesName: work.series }),
     ...(panels.length > 0 && { panels }),
     xs: [...new Set(places)],
-    ...(kind.name === "line" &&
+    ...(kind.marks === "lines" &&
       reduced.sentences.length > 0 && {
         painted: [
           ...new Set([...lines.values()].map(([row]) => index.get(valueKey(all[row!])) ?? 0)),
@@ -270,7 +270,7 @@ function sharedPlaces(
   kind: Kind,
   series: string | undefined,
 ): string[] {
-  const points = kind.name === "dot";
+  const points = kind.marks === "points";
   const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
   const [xs, ys] = [result.column(x), result.column(y)];
   // Rows without a value hide nothing.
@@ -281,7 +281,7 @@ function sharedPlaces(
   if (shared.length === 0) return [];
   const number = `${grouped(shared.flat().length)} rows share a place`;
   if (points) return [`${number}: points that hide each other.`];
-  if (!kind.sized) {
+  if (kind.marks !== "sizes") {
     const same = columns.map((name) => label(name)).join(" and ");
     return [`${number}: the line runs through several values of ${label(y)} at the same ${same}.`];
   }

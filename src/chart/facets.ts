@@ -3,10 +3,10 @@ import { valueKey } from "../result/json.js";
 import { Result } from "../result/result.js";
 import { drawRows, MOST_PANELS, type Drawing } from "./draw-rows.js";
 import type { ChartKind, Frame } from "./frame.js";
-import { textWidth } from "./fonts/shipped-font.js";
-import { categoryLabels } from "./axes.js";
-import { GAP, PANEL_TITLE } from "./render/fluid.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
+import { categoryLabels, namesRoom } from "./axes.js";
 import { fitNames, words } from "./render/label.js";
+import { BESIDE_PLOT } from "./render/screens.js";
 import type { DrawOptions } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
@@ -17,6 +17,10 @@ const WIDTH = 760;
 const HEIGHT = 130;
 const SPACING = 18;
 const NAME_SIZE = 11;
+/** Pixels between the titles of two panels, of their letters, and of a panel that can be read. */
+const TITLE_GAP = 14;
+const TITLE_SIZE = 12;
+const NARROWEST = 160;
 /** Pixels of numbers left of a panel, and of what stands between panels below each other. */
 const LABELS = 40;
 const BETWEEN = 64;
@@ -103,13 +107,16 @@ export function panelLayout(
   all: Drawing,
   count: number,
   horizontal: boolean,
-  { width = WIDTH, height, scales, columns: given }: DrawOptions,
+  { width: chosen, height, scales, columns: given, place = Infinity }: DrawOptions,
 ): Layout {
-  const columns = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
+  const width = chosen ?? Math.min(WIDTH, place - BESIDE_PLOT);
+  const wanted = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
   const shared = scales !== "own";
   const names = [...categoryLabels(all).values()].map((name) => textWidth(name, NAME_SIZE));
-  const left = horizontal ? Math.min(280, Math.max(0, ...names)) : shared ? 0 : LABELS;
+  const left = horizontal ? Math.min(namesRoom(place), Math.max(0, ...names)) : shared ? 0 : LABELS;
   const apart = Math.ceil(left) + SPACING;
+  const fitting = Math.max(1, Math.floor((width + apart) / (NARROWEST + apart)));
+  const columns = place === Infinity ? wanted : Math.min(wanted, fitting);
   const own = Math.max(50, Math.floor((width - (columns - 1) * apart) / columns));
   const high = height ?? (horizontal ? undefined : HEIGHT);
   const size = { width: own, ...(high !== undefined && { height: high }) };
@@ -122,16 +129,16 @@ export function panelsSpec(
   { columns, apart, shared }: Layout,
   above: number,
 ): VegaLiteSpec {
-  const room = Math.max(...views.map(({ view }) => view.width)) + apart - GAP;
+  const room = Math.max(...views.map(({ view }) => view.width)) + apart - TITLE_GAP;
   const names = fitNames(
     views.map(({ name }) => name),
     room,
-    PANEL_TITLE,
+    TITLE_SIZE,
     700,
   );
   return {
     concat: views.map(({ view: { width, height }, layer }, at) => ({
-      title: { text: names[at], fontSize: PANEL_TITLE, fontWeight: "bold", offset: 6 },
+      title: { text: names[at], fontSize: TITLE_SIZE, fontWeight: "bold", offset: 6 },
       width,
       height,
       layer,

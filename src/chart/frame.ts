@@ -10,17 +10,24 @@ import {
   measureTitle,
   xChannel,
   xDomain,
+  namesRoom,
   yChannel,
-  type Rows,
 } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { fitNames, fittedLabel, formatInstantIso, heading, words } from "./render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
-import { LEGEND_LABEL, LEGEND_SIZE, LEGEND_SYMBOL } from "./render/theme.js";
-import type { Theme, VegaLiteSpec } from "./render/theme.js";
+import {
+  LEGEND_LABEL,
+  LEGEND_SIZE,
+  LEGEND_SYMBOL,
+  THEMES,
+  type Theme,
+  type VegaLiteSpec,
+} from "./render/theme.js";
 import type { Kind } from "./roles.js";
-import { seriesColors, seriesShapes, themeOf } from "./series.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { BESIDE_PLOT } from "./render/screens.js";
+import { seriesColors, seriesShapes } from "./series.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 import { zoneExpression } from "./ticks.js";
 
 /** A kind of chart: its name and how it is drawn. A new kind is a file that makes one. */
@@ -47,8 +54,6 @@ export interface ChartKind extends Kind {
   notes?(this: void, drawing: Drawing, origin: Origin): string[];
   /** True if its bars are horizontal. */
   horizontal?(this: void, drawing: Drawing, options: DrawOptions): boolean;
-  /** What screens need to draw its horizontal bars at another width. */
-  rows?(this: void, frame: Frame): Rows | undefined;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, frame: Frame): VegaLiteSpec[];
   /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
@@ -73,8 +78,6 @@ export interface Frame {
   readonly timeZone: string;
   readonly theme: Theme;
   readonly width: number;
-  /** True if the analyst chose the width; else screens draw the plot as wide as its place. */
-  readonly fixed: boolean;
   readonly height: number;
   readonly domain: readonly [number, number];
   /** Where the bucket of each x ends, of bars, cells and steps. */
@@ -103,14 +106,16 @@ export function frame(
 ): Frame {
   const { roles, series, xs } = drawing;
   const { range, columns } = result.origin;
-  const theme = themeOf(options.theme);
+  const theme = THEMES[options.theme ?? "light"];
   const size = kind.size?.(drawing, options);
   // A wider bar says no more: few categories need less width.
   const few = roles.xKind === "category" && xs.length > 0;
   const wide = few ? Math.min(1000, Math.max(320, xs.length * 90)) : 1000;
-  const { width = size?.width ?? wide, height = size?.height ?? 300 } = options;
-  const timeZone = zoneOf(result.origin);
   const horizontal = kind.horizontal?.(drawing, options) ?? false;
+  const taken = BESIDE_PLOT + (horizontal ? namesRoom(options.place) : 0);
+  const most = Math.max(60, (options.place ?? Infinity) - taken);
+  const { width = Math.min(size?.width ?? wide, most), height = size?.height ?? 300 } = options;
+  const timeZone = zoneOf(result.origin);
   const ends = kind.ends?.(drawing, timeZone);
   const end = ends && [...ends.values()].at(-1);
   const fields = specFields(drawing);
@@ -147,14 +152,20 @@ export function frame(
     timeZone,
     theme,
     width,
-    fixed: options.width !== undefined,
     height,
     domain,
     ends,
     fields,
     ...(names && { names }),
     ...(horizontal
-      ? horizontalChannels(x, y, [...names!.values()], options.xLabel, width)
+      ? horizontalChannels(
+          x,
+          y,
+          [...names!.values()],
+          options.xLabel,
+          width,
+          namesRoom(options.place),
+        )
       : { x, y }),
     color:
       fields.series === undefined

@@ -30,7 +30,7 @@ export const HEATMAP: ChartKind = {
   drawn: "a heat map",
   title: "Heat map",
   faded: "in a dashed frame",
-  sized: true,
+  marks: "sizes",
   categories: true,
   mostSeries: MOST_LINES,
   ends: (drawing, timeZone) => bucketEnds(drawing, timeZone, "a heat map"),

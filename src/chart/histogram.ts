@@ -1,5 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { gapMeasure } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
@@ -28,8 +29,8 @@ function edgeLabels(edges: readonly number[]): string[] {
 
 /**
  * A histogram of a Result that has bins; see `chart.histogram`. Bins are side by side, each as wide as any
- * other, whatever their span: their edges are the labels. One group is bars; several are lines of their
- * shares through the middles of bins; cumulative ones run from edge to edge, where they are exact.
+ * other, whatever their span: their edges are the labels. One group is bars of counts; several are lines
+ * of their shares through the middles of bins.
  */
 export function histogramChart(rows: RowsGiven, options: HistogramChartOptions): Chart {
   const result = resultOf(rows, "chart.histogram");
@@ -39,29 +40,29 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
       `Can't draw a histogram of a Result without ${list(missing)}: pass one with a row for each bin, its ends in the columns from and to, chart.histogram(await lab.runs.histogram({ range, column: "duration" })).`,
     );
   }
-  const { cumulative = false, color, facet } = options;
+  const { color, facet } = options;
   const asked = { x: "from", ...(color !== undefined && { color }), ...(facet && { facet }) };
   const { series } = chartRoles(result, BAR, asked);
   const kind: ChartKind = {
-    ...(series.length > 0 || cumulative ? LINE : BAR),
+    ...(series.length > 0 ? LINE : BAR),
     name: "histogram",
     drawn: "a histogram",
-    title: cumulative ? "Cumulative distribution" : "Histogram",
-    sized: true,
+    title: "Histogram",
+    marks: "sizes",
     categories: false,
     prepare: (of, checked) => prepared(of, checked, kind),
   };
   return resultChart(result, kind, options);
 }
 
-/** A Result with a row for each bin (or edge) and group, as it is drawn: counts or shares, by the places of edges. */
+/** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. */
 function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
-  const { x: _, cumulative = false, share, y: __, ...rest } = options;
+  const { x: _, y: __, ...rest } = options;
   const y = typeof options.y === "string" && { y: options.y };
   const roles = chartRoles(result, kind, { ...rest, x: "from", ...y });
   const { measure } = roles;
   const series = [...roles.series, ...(roles.facet === undefined ? [] : [roles.facet])];
-  const shares = share ?? (cumulative || series.length > 0);
+  const shares = series.length > 0;
   const known = result.origin.columns.measures.find(({ name }) => name === "from");
   const { unit = "" } = known ?? {};
   const label = known?.label.replace(/, from$/, "") ?? "Value";
@@ -75,39 +76,28 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
   const total = (some: typeof bins): number =>
     some.reduce((sum, bin) => sum + Number(bin[roles.y] ?? 0), 0);
   const name = shares ? "share" : roles.y;
+  // Bars begin at an edge, lines of shares run through the middles.
+  const at = kind.hover === undefined ? 0 : 0.5;
   const rows = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
     const group = own.map((at) => bins[at]!);
     const whole = shares ? total(group) || 1 : 1;
-    const inside = group
+    return group
       .filter(({ from, to }) => from !== null && to !== null)
       .map((bin) => ({
         ...bin,
-        sum: total([bin]),
-        bin: edges.indexOf(Number(bin.from)),
+        bin: edges.indexOf(Number(bin.from)) + at,
+        [name]: total([bin]) / whole,
       }))
       .sort((a, b) => a.bin - b.bin);
-    // Bars begin at an edge, lines of shares run through the middles.
-    const at = kind.hover === undefined ? 0 : 0.5;
-    let below = total(group.filter(({ from }) => from === null));
-    const parts = inside.map((bin) => ({ ...bin, bin: bin.bin + at, [name]: bin.sum / whole }));
-    const sums = [
-      ...inside.slice(0, 1).map((bin) => ({ ...bin, below: bin.from, [name]: below / whole })),
-      ...inside.map((bin) => {
-        below += bin.sum;
-        return { ...bin, bin: bin.bin + 1, below: bin.to, [name]: below / whole };
-      }),
-    ];
-    return cumulative ? sums : parts;
   });
   const measured = measure?.label ?? words(roles.y);
   const what = shares ? `Share of ${lowered(measured)}` : measured;
-  const how = cumulative ? `${what} below` : what;
   const by = series.map((column) => words(column)).join(" and ");
-  const title = `${how}${cumulative ? " each" : " by"} ${lowered(label)}`;
+  const title = `${what} by ${lowered(label)}`;
   const under = total(bins.filter(({ from }) => from === null));
   const over = total(bins.filter(({ to }) => to === null));
   const beyond = `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`;
-  const beside = cumulative ? ["below"] : ["from", "to"];
+  const beside = ["from", "to"];
   const table = newTable(
     result.table,
     ["bin", ...series, name, ...beside].map((column) => [
@@ -116,7 +106,6 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
     ]),
   );
   const { columns, reductions } = result.origin;
-  const plain = { additive: false, missing: "gap" } as const;
   const counted = shares ? "share" : (measure?.unit ?? "");
   return {
     result: result.with(table, {
@@ -124,9 +113,9 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
         dimensions: columns.dimensions.filter((each) => series.includes(each.name)),
         kinds: { bin: "number", [name]: "number" },
         measures: [
-          { name: "bin", label, unit, ...plain },
-          { name, label: how, unit: counted, ...plain },
-          ...beside.map((end) => ({ name: end, label: `${label}, ${end}`, unit, ...plain })),
+          gapMeasure("bin", label, unit),
+          gapMeasure(name, what, counted),
+          ...beside.map((end) => gapMeasure(end, `${label}, ${end}`, unit)),
         ],
       },
       reductions: [
@@ -141,7 +130,7 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
       y: name,
       beside,
       edges: edgeLabels(edges),
-      title: options.title ?? (by === "" ? title : `${title}${cumulative ? " by" : " and"} ${by}`),
+      title: options.title ?? (by === "" ? title : `${title} and ${by}`),
     },
   };
 }

@@ -22,7 +22,7 @@ export const LINE: ChartKind = {
   drawn: "a line",
   title: "Line chart",
   faded: "dashed",
-  sized: false,
+  marks: "lines",
   categories: false,
   arrange: (drawing, options) => withoutRestSeries(withoutEdges(drawing), options),
   layers,

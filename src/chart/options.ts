@@ -65,11 +65,11 @@ export interface ChartOptions<C extends string = string> {
   readonly width?: number;
   /** Height of the plot in pixels, of panels that of each; default 300, of panels 130. */
   readonly height?: number;
-  /** Default: that of `chart.theme`, at first light. */
+  /** Colours for light or for dark notebooks. @default "light" */
   readonly theme?: ThemeName;
   /** Colors of series, or of bars, by their name in the legend or on the axis: `{ "3.10.0": "#d55e00" }`. Default: as in the notebook's other charts. */
   readonly colors?: Readonly<Record<string, string>>;
-  /** Place of the legend; default `"right"`, of more than 12 series `"bottom"`. A place below 480 pixels has it below. */
+  /** Place of the legend; default `"right"`, of more than 12 series `"bottom"`. On a page narrower than the picture it stands below. */
   readonly legend?: "right" | "bottom";
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
@@ -133,12 +133,8 @@ export interface HistogramChartOptions extends Omit<
 > {
   /** The axis of the bins. */
   readonly x?: Pick<XOptions, "label">;
-  /** The axis of counts or shares. */
+  /** The axis of counts, or of several groups their shares. */
   readonly y?: Omit<YOptions, "value">;
-  /** Shows at each edge how many values are below it; default false. */
-  readonly cumulative?: boolean;
-  /** Draws shares of each group in place of counts; default true for cumulative ones and for several groups. */
-  readonly share?: boolean;
 }
 
 /** Options of `chart.change`. */
@@ -153,21 +149,12 @@ export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "the
   readonly y?: string;
 };
 
-/** What other libraries and other words call these charts. */
-export const GUESSES: readonly (readonly [guesses: string, name: string])[] = [
-  ["points scatter circle", "dot"],
-  ["hist", "histogram"],
-  ["columns", "bar"],
-  ["rect", "heatmap"],
-  ["mark", "annotation"],
-];
 /** Kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram";
 
 /** Options of any kind of chart, as an analyst writes them. */
 export type GivenOptions = ChartOptions &
   Pick<LineOptions, "band"> &
-  Pick<HistogramChartOptions, "cumulative" | "share"> &
   Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> &
   Pick<HeatmapOptions, "format">;
 
@@ -191,6 +178,8 @@ export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotati
   /** Panels beside each other; default by their number. */
   readonly columns?: number;
   readonly color?: string | readonly string[] | null;
+  /** Pixels of the place of a screen that it is laid out for, where no width was chosen; else that of the file. */
+  readonly place?: number;
   /** Columns that go along with each point: in tooltips and files, and as fields `_name` for some kinds. */
   readonly beside?: readonly string[];
   /** The one of them that is written at the end of each horizontal bar. */
@@ -219,7 +208,7 @@ export interface ChangeRecord {
   readonly rows?: readonly FindingRow[];
 }
 
-const isText = (value: unknown): value is string => typeof value === "string";
+export const isText = (value: unknown): value is string => typeof value === "string";
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
 const isEnds = (value: unknown): boolean => isTexts(value) && (value as unknown[]).length === 2;
@@ -287,8 +276,6 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
   horizontal: { ...flag, kinds: ["bar"] },
   sort: { ...oneOf("value", "given"), kinds: ["bar"] },
   other: { ...flag, kinds: [...PLOTS, "heatmap"] },
-  cumulative: { ...flag, kinds: ["histogram"] },
-  share: { ...flag, kinds: ["histogram"] },
   facet: { ...column, kinds: GRAPHS },
   scales: { ...oneOf("shared", "own"), kinds: GRAPHS },
   annotations: {

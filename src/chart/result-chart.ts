@@ -1,23 +1,23 @@
 import { ProbelabError } from "../base/error.js";
+import { redact } from "../base/redact.js";
 import { cleanText } from "../base/text.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
-import type { Panels } from "./render/fluid.js";
 import { heading, label, wrap } from "./render/label.js";
 import { originRecord } from "./render/origin.js";
 import type { ChartRows } from "./render/save.js";
-import { SCHEMA, themeConfig, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
+import { BESIDE_PLOT } from "./render/screens.js";
+import { SCHEMA, themeConfig, THEMES, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
 import { annotationLayers } from "./annotations.js";
-import { namesWidth, type Rows } from "./axes.js";
-import { Chart } from "./chart-value.js";
+import { namesRoom, namesWidth } from "./axes.js";
+import { Chart, type Screen } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { facetDrawings, panelLayout, panelsSpec, panelView } from "./facets.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
-import { look, themeOf } from "./series.js";
 import { foldMeasures } from "./work-table.js";
 
 const NO_DATA_SIZE = 13;
@@ -30,13 +30,12 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions)
   const checked = checkChartOptions(given, kind.name);
   const { result, options } =
     kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
-  const { spec, rows, live, colors } = drawnResult(result, kind, options);
+  const { spec, rows, screen, colors } = drawnResult(result, kind, options);
   const drawn = {
     ...given,
-    theme: given.theme ?? look.theme,
     colors: { ...given.colors, ...colors },
   };
-  return new Chart(spec, source, rows, { mark: kind.name, options: drawn }, live);
+  return new Chart(spec, source, rows, { mark: kind.name, options: drawn }, screen);
 }
 
 /** Title and texts of the picture of a finding. */
@@ -50,7 +49,7 @@ export interface ChartText {
   readonly remarks: readonly string[];
 }
 
-/** The spec of a chart of a Result, the rows that it draws, and a function that adds interaction. */
+/** The spec of a chart of a Result, the rows that it draws, and its specs for screens. */
 export function drawnResult(
   result: Result,
   kind: ChartKind,
@@ -59,10 +58,10 @@ export function drawnResult(
 ): {
   spec: VegaLiteSpec;
   rows: ChartRows;
-  live: (file: VegaLiteSpec) => VegaLiteSpec;
+  screen: Screen;
   colors: Frame["colors"];
 } {
-  if (kind.sized && (options.yZero === false || options.yType === "log")) {
+  if (kind.marks === "sizes" && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
@@ -78,7 +77,7 @@ export function drawnResult(
   ]);
   const { x, xKind } = drawing.roles;
   const across =
-    kind.name === "dot" && xKind === "number"
+    kind.marks === "points" && xKind === "number"
       ? (origin.columns.measures.find(({ name }) => name === x)?.label ?? heading(x))
       : undefined;
   const spec = wholeSpec(origin, {
@@ -95,7 +94,12 @@ export function drawnResult(
   return {
     spec,
     rows: picture.rows,
-    live: (file) => withHover(file, kind, views),
+    screen: (place) =>
+      place === undefined
+        ? withHover(spec, kind, views)
+        : options.width === undefined
+          ? drawnResult(result, kind, { ...options, place, legend: "bottom" }, said).screen()
+          : undefined,
     colors: views[0]!.view.colors,
   };
 }
@@ -147,10 +151,6 @@ interface Picture {
   readonly widest: number;
   /** True if the title is aligned with the names left of the plot. */
   readonly bounds?: boolean;
-  /** Its horizontal bars. */
-  readonly bars?: Rows | undefined;
-  /** Widths of its views, but for that of the title's lines. */
-  readonly panels?: Omit<Panels, "lines">;
   readonly body: VegaLiteSpec;
 }
 
@@ -168,20 +168,16 @@ interface SpecParts extends Picture {
 
 /** A whole specification. */
 export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
-  const { widest, bounds, panels, bars, body } = around;
-  const theme = themeOf(around.theme);
-  const title = cleanText(around.title, 300);
-  const subtitle = around.subtitle.map((text) => cleanText(text, 2_000)).filter(Boolean);
-  const lines = subtitle.flatMap((text) => wrap(text, widest, 12));
+  const { widest, bounds, body } = around;
+  const theme = THEMES[around.theme ?? "light"];
+  // Broken into lines, a secret no longer reads as one.
+  const title = cleanText(redact(around.title), 300);
+  const subtitle = around.subtitle.map((text) => cleanText(redact(text), 2_000));
+  const lines = subtitle.filter(Boolean).flatMap((text) => wrap(text, widest, 12));
   return {
     $schema: SCHEMA,
     description: around.described(title),
-    usermeta: {
-      probelab: originRecord(origin, around.reductions, title),
-      texts: { text: [title], subtitle },
-      ...(bars && { bars }),
-      ...(panels && { panels: { lines: widest, ...panels } }),
-    },
+    usermeta: { probelab: originRecord(origin, around.reductions, title) },
     background: theme.background,
     padding: 12,
     title: {
@@ -208,19 +204,26 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const plot = frame(result, drawing, kind, options);
   const { layers, height: above, sentences } = annotationLayers(plot, options.annotations ?? []);
   const view = { ...plot, y: liftTitle(plot.y, above) };
-  const { width, height, horizontal, names } = view;
+  const { width, height, horizontal } = view;
   const layer = viewLayers(view, kind, layers, result.origin);
-  const legend = drawing.series.length > 0 ? LEGEND : 0;
+  const names = horizontal && namesWidth([...view.names!.values()], namesRoom(options.place));
   return {
     drawing,
     bounds: horizontal,
-    bars: options.height === undefined ? kind.rows?.(view) : undefined,
     body: { width, height, layer },
     views: [{ view, layers: layer.length - layers.length }],
     sentences,
-    widest: width + (horizontal ? namesWidth([...names!.values()]) : legend),
+    widest: titleWidth(width + (names || besideLegend(drawing)), options),
     rows: rowsDrawn(drawing, options),
   };
+}
+
+/** Pixels that a title has over the legend. */
+const besideLegend = ({ series }: Drawing): number => (series.length > 0 ? LEGEND : 0);
+
+/** Pixels of a title's lines: no more than a screen's place has. */
+function titleWidth(widest: number, { place }: DrawOptions): number {
+  return place === undefined ? widest : Math.max(place - BESIDE_PLOT, 0);
 }
 
 /** A panel for each value of a column. */
@@ -252,8 +255,7 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
     body: panelsSpec(views, layout, above),
     views,
     sentences: [...sentences, ...new Set(notes)],
-    widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
-    panels: { width: size.width, columns, apart, names: views.map(({ name }) => name) },
+    widest: titleWidth(columns * (size.width + apart) + besideLegend(all), options),
     bounds,
     rows: {
       names: [facet, ...rowsDrawn(all, options).names],

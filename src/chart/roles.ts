@@ -10,8 +10,13 @@ export interface Kind {
   readonly name: KindName;
   /** Its marks, in errors: `a line`. */
   readonly drawn: string;
-  /** True where sizes are values: they begin at zero, those of several series are added up, and they hide each other in one place. */
-  readonly sized: boolean;
+  /**
+   * What shows a value. Sizes begin at zero, those of several series are added up, and they hide each other
+   * in one place; lines are thinned, and end where rows are missing; points are a row each.
+   */
+  readonly marks: "sizes" | "lines" | "points";
+  /** True where each series has a value in every bucket, whether there is a row or not. @default false */
+  readonly everyBucket?: boolean;
   /** True where texts can be along the axis; series of what can't be added up then stand beside each other. */
   readonly categories: boolean;
   /** The most series that can be told apart; default 24. */
@@ -71,7 +76,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const meant = wantedX ?? time?.name ?? instant ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = color === null ? [] : color === undefined ? others : [color].flat();
-  const alongMeasure = !kind.sized && measures.some(({ name }) => name === meant);
+  const alongMeasure = kind.marks !== "sizes" && measures.some(({ name }) => name === meant);
   const grouped = [...(time ? [time.name] : []), ...others];
   const hidden = grouped.filter((name) => !alongMeasure && name !== meant && !shown.includes(name));
   // What the question is about, unless the chart adds up values that can't be: bars of categories
@@ -79,7 +84,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const free = measures.filter(({ name }) => name !== meant);
   const main = free.find((measure) => measure.main) ?? free[0];
   const beside = stack === false || (stack === undefined && isCategory(meant));
-  const stacks = kind.sized && !(kind.categories && beside) && shown.length > 0;
+  const stacks = kind.marks === "sizes" && !(kind.categories && beside) && shown.length > 0;
   const adds = ({ additive, quotient }: MeasureColumn): boolean =>
     additive || (!stacks && quotient?.every((name) => names.includes(name)) === true);
   const added = stacks || hidden.length > 0;
@@ -166,13 +171,6 @@ export function checkColumn(names: readonly string[], name: string, before: stri
   throw new ProbelabError(
     `Can't ${before}there is no column ${JSON.stringify(name)}; the columns are ${list(names)}.`,
   );
-}
-
-/** The name, or one like it that no column has. */
-export function unusedName(taken: readonly string[], wanted: string): string {
-  let name = wanted;
-  while (taken.includes(name)) name += "_";
-  return name;
 }
 
 /** More bars or cells have no room for their names. */

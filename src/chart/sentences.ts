@@ -1,5 +1,5 @@
 import { cleanText, counted, grouped, lowered } from "../base/text.js";
-import { textWidth } from "./fonts/shipped-font.js";
+import { textWidth } from "./render/fonts/shipped-font.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import { bucketNoun } from "../time/step.js";
 import { rangeText } from "../time/time-range.js";

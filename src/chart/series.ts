@@ -4,7 +4,7 @@ import type { Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import { compareVersions } from "../result/version-order.js";
 import { uniqueLabels } from "./render/label.js";
-import { THEMES, type Theme, type ThemeName } from "./render/theme.js";
+import type { Theme } from "./render/theme.js";
 
 /** One series of a chart, in the legend's order. */
 export interface Series {
@@ -72,9 +72,6 @@ export function seriesShapes(series: readonly Series[]): string[] {
   return series.map((_, index) => SHAPES[index % SHAPES.length] ?? "circle");
 }
 
-/** The theme of charts of a notebook that say none. */
-export const look = { theme: "light" as ThemeName };
-
 /** The first colours of a palette are told apart best; after them come black, whose faded areas look like "other", and the rest. */
 const BEST = 7;
 
@@ -128,9 +125,4 @@ function hash(text: string): number {
   for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 0x01000193) >>> 0;
   // The lowest bits of similar texts are similar.
   return (sum ^ (sum >>> 15)) >>> 0;
-}
-
-/** The theme by its name. */
-export function themeOf(name: ThemeName | undefined): Theme {
-  return THEMES[name ?? look.theme];
 }

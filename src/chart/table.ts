@@ -14,21 +14,14 @@ import { heading, label } from "./render/label.js";
 import { originRecord } from "./render/origin.js";
 import { chartPage } from "./render/page/figures.js";
 import { resultOf } from "./check-result.js";
-import type { ColumnOf } from "./options.js";
+import { isText, type ColumnOf } from "./options.js";
 import { checkColumn, list } from "./roles.js";
 import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
-import {
-  tableHtml,
-  tableMarkdown,
-  type TableCell,
-  type TableModel,
-} from "./render/table-outputs.js";
+import { tableHtml, tableMarkdown, type TableModel } from "./render/table-outputs.js";
 
 /** Options of `table`. */
 export interface TableOptions<C extends string = string> {
-  /** Columns with a bar in each cell; those in a list of their own share a scale. Default: none. */
-  readonly bars?: readonly (C | readonly C[])[] | true;
   /** Columns to show, in order; default all. */
   readonly columns?: readonly C[];
   /** Default: number of rows and the range. */
@@ -39,18 +32,12 @@ export interface TableOptions<C extends string = string> {
   readonly sort?: C;
 }
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-
 /** Checks of the options of a table. */
 const TABLE_RULES = {
-  bars: {
-    fits: (value) =>
-      value === true ||
-      (Array.isArray(value) && value.every((group) => isText(group) || isTexts(group))),
-    pass: 'a list of columns, ["runs", ["q10", "q50"]], or true',
+  columns: {
+    fits: (value) => Array.isArray(value) && value.every(isText),
+    pass: 'a list of columns, ["t", "runs"]',
   },
-  columns: { fits: isTexts, pass: 'a list of columns, ["t", "runs"]' },
   caption: { fits: isText, pass: "a text" },
   limit: {
     fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_ROWS,
@@ -89,14 +76,14 @@ export class Table {
     return tableHtml(this.model);
   }
 
-  /** Markdown, without bars. */
+  /** Markdown. */
   get markdown(): string {
     return tableMarkdown(this.model);
   }
 
   /**
    * Writes the table, in the format of the path's extension: `.html` (a page, offline, with where it comes
-   * from), `.md` (without bars), `.csv` or `.parquet` (the rows shown, typed, with the origin in
+   * from), `.md`, `.csv` or `.parquet` (the rows shown, typed, with the origin in
    * the metadata). The file is written whole or not at all; folders are made.
    *
    * @param target a path, or a file: URL.
@@ -104,7 +91,7 @@ export class Table {
    * @returns the absolute path.
    * @throws ProbelabError for another extension, or where the path can't be written.
    * @example
-   * await table(summary, { bars: ["runs"] }).save("out/runs-by-version.html");
+   * await table(summary, { sort: "runs" }).save("out/runs-by-version.html");
    */
   save(target: string | URL, options: SaveOptions = {}): Promise<string> {
     const formats = {
@@ -128,15 +115,14 @@ export class Table {
 }
 
 /**
- * A Result as a table, with bars in the cells; also an Arquero table, or rows of your own.
+ * A Result as a table; also an Arquero table, or rows of your own.
  *
- * Numbers are text, aligned by their decimals; each bar begins at zero and is full at its column's
- * largest value, or at that of the columns listed with it.
+ * Numbers are text, aligned by their decimals.
  *
- * @throws ProbelabError for an unknown column, and bars for what isn't a number of zero or more.
+ * @throws ProbelabError for an unknown column.
  * @example
  * const summary = await lab.runs.summary({ range, by: "software_version" });
- * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
+ * table(summary, { sort: "runs", caption: "Runs by version" });
  * table([{ deploy: new Date("2026-05-04"), version: "3.10" }]);
  */
 export function table<R extends RowsGiven>(
@@ -153,7 +139,7 @@ export function resultHtml(result: Result): string {
   return tableHtml(tableModel(result, { limit: 20 }));
 }
 
-/** @throws ProbelabError for an unknown column or none at all, or a bar for what isn't a number of zero or more. */
+/** @throws ProbelabError for an unknown column or none at all. */
 export function tableModel(
   given: Result,
   options: TableOptions,
@@ -168,7 +154,6 @@ export function tableModel(
     );
   }
   for (const name of names) checkColumn(result.columnNames(), name, "show a table: ");
-  const scales = barScales(result, options.bars);
   const shown = Math.min(options.limit ?? 100, result.numRows());
   const zone = zoneOf(result.origin);
   const incomplete = new Set(time?.incomplete.map(Number));
@@ -183,17 +168,14 @@ export function tableModel(
     const write = number
       ? numberWriter(values.filter(isNumber), measure?.unit === "share", amounts)
       : undefined;
-    const scale = scales.get(name);
-    const cells = values.slice(0, shown).map((value): TableCell => {
-      if (value === null || value === undefined) return { text: dimension ? label(null) : "–" };
+    const cells = values.slice(0, shown).map((value): string => {
+      if (value === null || value === undefined) return dimension ? label(null) : "–";
       if (value instanceof Date) {
         const part = name === time?.name && incomplete.has(+value);
-        return { text: `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}` };
+        return `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}`;
       }
       const named = valueWords(dimension?.of ?? name, value);
-      const text = write && isNumber(named) ? write(named) : label(named, 500);
-      const bar = scale !== undefined && { bar: scale === 0 ? 0 : Number(value) / scale };
-      return { text, ...bar };
+      return write && isNumber(named) ? write(named) : label(named, 500);
     });
     const unit = measure?.unit === "s" ? " (s)" : isTime ? ` (${zone})` : "";
     const title = measure === undefined ? heading(name) : label(measure.label);
@@ -240,30 +222,6 @@ function sortedBy(result: Result, name: string | undefined): Result {
     (a, b) => last[a]! - last[b]! || compare(values[a], values[b]),
   );
   return new Result(pickRows(result.table, order), result.origin);
-}
-
-/** The value of a full bar, for each column with bars. */
-function barScales(result: Result, bars: TableOptions["bars"]): Map<string, number> {
-  const groups = bars === true ? result.origin.columns.measures.map(({ name }) => name) : bars;
-  const scales = new Map<string, number>();
-  for (const group of groups ?? []) {
-    let largest = 0;
-    for (const name of [group].flat()) {
-      checkColumn(result.columnNames(), name, "show a table with bars: ");
-      for (const value of result.column(name)) {
-        if (value === null || value === undefined) continue;
-        const number = isNumber(value) ? Number(value) : NaN;
-        if (!(number >= 0) || number === Infinity) {
-          throw new ProbelabError(
-            `Can't draw a bar for ${label(value, 60)} in column ${JSON.stringify(name)}: bars show finite numbers from zero up; leave the column out of bars.`,
-          );
-        }
-        largest = Math.max(largest, number);
-      }
-    }
-    for (const name of [group].flat()) scales.set(name, largest);
-  }
-  return scales;
 }
 
 function isNumber(value: Value): value is number | bigint {

@@ -3,11 +3,12 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted, shownValue, textOf } from "../base/text.js";
 import { formatInstantIso } from "./render/label.js";
+import { BESIDE_PLOT } from "./render/screens.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Value } from "../result/result.js";
-import { Chart } from "./chart-value.js";
+import { Chart, type Screen } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { wholeSpec } from "./result-chart.js";
 import { checkColumn } from "./roles.js";
@@ -15,6 +16,8 @@ import { originSpan, spanSentence } from "./sentences.js";
 
 /** Name of the rows among a spec's datasets. */
 const ROWS = "result";
+/** Pixels of the plot of one view. */
+const WIDTH = 1000;
 const SUCH =
   'chart.vegaLite(result, { mark: "bar", encoding: { x: { field: "t", type: "temporal" } } })';
 const VIEWS = ["mark", "spec", "layer", "concat", "hconcat", "vconcat"];
@@ -34,39 +37,45 @@ export function vegaLiteChart(of: RowsGiven, given: VegaLiteSpec): Chart {
     Object.fromEntries(names.map((name, at) => [name, specValue(row[at])])),
   );
   const { usermeta, config, datasets, title: called, ...own } = inUtc(given) as VegaLiteSpec;
-  // Vega-Lite's "container" draws nothing in JupyterLab; left out, screens draw a chart as wide as its place.
+  // Vega-Lite's "container" draws nothing in JupyterLab; left out, pages draw a chart as wide as its place.
   for (const side of ["width", "height"]) if (own[side] === "container") delete own[side];
   const { text, subtitle, ...look } = isPlain(called) ? called : { text: called };
   const said = (value: unknown): string[] => [value ?? []].flat().map(textOf);
   const { origin } = result;
-  const spec = wholeSpec(origin, {
-    widest: Math.max(300, Number(own["width"]) || 1000),
-    title: said(text ?? ["Result", ...originSpan(origin)].join(", ")).join(" "),
-    subtitle: [
-      ...said(subtitle),
-      [
-        ...(text === undefined ? [] : spanSentence(origin)),
-        ...origin.reductions,
-        ...origin.notes,
-      ].join(" "),
-    ],
-    theme: undefined,
-    described: (title) => `${title}. ${counted(rows.length, "row")}.`,
-    reductions: [],
-    body: {
-      ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
-      ...own,
-      data: { name: ROWS },
-      datasets: { ...Object(datasets), [ROWS]: values } as object,
-    },
-  });
-  const whole = {
-    ...spec,
-    title: { ...look, ...(spec["title"] as object) },
-    usermeta: { ...Object(usermeta), ...(spec["usermeta"] as object) } as object,
-    config: merge(spec["config"] as VegaLiteSpec, config),
+  const isSingle = "layer" in own || "mark" in own;
+  const specFor = (width: number): VegaLiteSpec => {
+    const spec = wholeSpec(origin, {
+      widest: Math.max(Math.min(300, width), Number(own["width"]) || width),
+      title: said(text ?? ["Result", ...originSpan(origin)].join(", ")).join(" "),
+      subtitle: [
+        ...said(subtitle),
+        [
+          ...(text === undefined ? [] : spanSentence(origin)),
+          ...origin.reductions,
+          ...origin.notes,
+        ].join(" "),
+      ],
+      theme: undefined,
+      described: (title) => `${title}. ${counted(rows.length, "row")}.`,
+      reductions: [],
+      body: {
+        ...(isSingle && { width, height: 300 }),
+        ...own,
+        data: { name: ROWS },
+        datasets: { ...Object(datasets), [ROWS]: values } as object,
+      },
+    });
+    return {
+      ...spec,
+      title: { ...look, ...(spec["title"] as object) },
+      usermeta: { ...Object(usermeta), ...(spec["usermeta"] as object) } as object,
+      config: merge(spec["config"] as VegaLiteSpec, config),
+    };
   };
-  return new Chart(whole, result, { names, rows }, { spec: given });
+  const whole = specFor(WIDTH);
+  const screen: Screen = (place = WIDTH + BESIDE_PLOT) =>
+    isSingle && own["width"] === undefined ? specFor(place - BESIDE_PLOT) : undefined;
+  return new Chart(whole, result, { names, rows }, { spec: given }, screen);
 }
 
 const CLOCK = "year|quarter|month|date|week|day|dayofyear|hours|minutes|seconds|timeFormat";

@@ -1,6 +1,13 @@
 import { ProbelabError } from "../base/error.js";
 import { counted, grouped } from "../base/text.js";
-import { columnValues, newTable, pickRows, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import {
+  columnValues,
+  newTable,
+  pickRows,
+  rowKeys,
+  rowsByKey,
+  unusedName,
+} from "../result/arquero-table.js";
 import { columnsPlural, valueWords } from "../result/column-words.js";
 import { valueKey } from "../result/json.js";
 import { zoneOf, type MeasureColumn } from "../result/origin.js";
@@ -9,7 +16,7 @@ import { BUCKETS, buckets, bucketStart, type Bucket } from "../time/bucket.js";
 import { bucketNoun, isMultiple, usualLength } from "../time/step.js";
 import { label, uniqueLabels } from "./render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
-import { chartRoles, checkColumn, list, unusedName, type Kind, type Roles } from "./roles.js";
+import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
 
 /** A Result whose rows have one series column at most, and one row per x, series and panel. */
 interface Work {
@@ -110,11 +117,11 @@ export function coarserBuckets(
   const { time } = origin.columns;
   const rows = result.numRows();
   const timed = time !== undefined && time.name === roles.x;
-  const fills = timed && kind.name === "area" && series !== undefined;
+  const fills = timed && kind.everyBucket === true && series !== undefined;
   if (rows <= most && !fills) return unchanged;
   const refusal = (why: string, limit = "a chart takes fewer than 5,000"): ProbelabError =>
     new ProbelabError(`Can't draw ${counted(rows, "row")} as ${kind.drawn}, ${limit}: ${why}.`);
-  if (!kind.sized) {
+  if (kind.marks !== "sizes") {
     throw refusal(
       "count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram",
       `a chart of these takes at most ${grouped(most)}`,

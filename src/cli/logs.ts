@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { counted } from "../base/text.js";
-import { table } from "../chart/table.js";
+import { table } from "../chart/page.js";
 import { connect } from "../lab/connect.js";
 import type { LogLine } from "../sources/logs/follow.js";
 import type { Priority } from "../sources/logs/priority.js";

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { readFile } from "node:fs/promises";
-import { ProbelabError } from "../base/error.js";
-import { originEntries, readOrigins } from "../chart/render/origin.js";
-import type { Json } from "../result/json.js";
+import { originEntries, readOrigins } from "../chart/page.js";
 import { inertJson, line, sqlText } from "./terminal.js";
+
+type Origin = ReturnType<typeof readOrigins>[number];
 
 /** `probelab origin FILE…` */
 export const originCommand = new Command("origin")
@@ -11,37 +11,24 @@ export const originCommand = new Command("origin")
   .argument("<files...>", "SVG, PNG or HTML files of charts")
   .option("--json", "print the records as JSON")
   .action(async (files: string[], flags: { readonly json?: true }) => {
-    const records: { file: string; origin: Readonly<Record<string, Json>> }[] = [];
+    const records: { file: string; origin: Origin }[] = [];
     for (const file of files) {
       try {
-        const origins = readOrigins(await content(file));
+        const origins = readOrigins(await readFile(file));
         records.push(...origins.map((origin) => ({ file, origin })));
         if (flags.json) continue;
         process.stdout.write(`${line(file)}\n${origins.map(originText).join("\n")}\n`);
       } catch (error) {
-        if (!(error instanceof ProbelabError)) throw error;
         process.exitCode = 1;
-        process.stderr.write(`Can't read the origin of ${line(file)}: ${error.message}\n`);
+        const { message } = error as Error;
+        process.stderr.write(`Can't read the origin of ${line(file)}: ${line(message)}\n`);
       }
     }
     if (flags.json) process.stdout.write(`${inertJson(records)}\n`);
   });
 
-async function content(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    const { code = "unknown" } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "there is no such file" : `it can't be read (${code})`;
-    throw new ProbelabError(`${reason}; pass the exported file itself.`, { cause: error });
-  }
-}
-
-/**
- * An origin for a reader at a terminal: the SQL whole and as it was sent, anything else cut to 2,000
- * characters a line. What would steer the terminal is spelled out.
- */
-export function originText(origin: Readonly<Record<string, Json>>): string {
+/** An origin for a reader at a terminal: the SQL whole and as it was sent, other lines cut. */
+export function originText(origin: Origin): string {
   const lines = originEntries(origin).flatMap(([name, texts]) =>
     name === "SQL"
       ? ["  SQL", sqlText(texts[0] ?? "")]

@@ -32,8 +32,8 @@ export interface TableOptions {
   readonly table?: string;
   /** The column that bounds questions in time. @default measurement_start_time or __REALTIME_TIMESTAMP */
   readonly time?: string;
-  /** Unit of its numbers or digits, or `text`; only if the rows don't agree on it. */
-  readonly unit?: Unit | "text";
+  /** Unit of its numbers or digits; only if the rows don't agree on it. */
+  readonly unit?: Unit;
   /** The cluster whose servers each hold a part of the table; a Distributed table needs none. */
   readonly cluster?: string;
 }
@@ -128,7 +128,7 @@ const LIMITS: Record<keyof Limits, Rule> = {
 const TLS: Record<keyof Tls, Rule> = { ca: PATH, cert: PATH, key: PATH };
 const TABLE: Record<keyof Omit<TableOptions, "time">, Rule> = {
   table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
-  unit: among([...Object.keys(UNITS), "text"]),
+  unit: among(Object.keys(UNITS)),
   cluster: text('write the name of a cluster, such as "service"'),
 };
 const columns = (names: readonly string[]): Record<string, Rule> =>

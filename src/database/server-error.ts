@@ -25,9 +25,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "take a shorter range or more filters; the limit is the lower one of connect({ limits: { maxRowsRead } }) and of max_rows_to_read (of groups: max_rows_to_group_by) in the profile of the database's user",
   QUERY_CACHE_USED_WITH_NONDETERMINISTIC_FUNCTIONS:
     "set use_query_cache back to 0 in the profile of the database's user, or give the user readonly = 2",
-  TOO_BIG_AST: LIMIT,
-  TOO_DEEP_AST: LIMIT,
-  TOO_MANY_COLUMNS: LIMIT,
   QUOTA_EXCEEDED:
     "ask again when the quota's interval has ended, which the sentence before names, or have the quota raised",
   TOO_MANY_SIMULTANEOUS_QUERIES: "ask again in a moment, or have that limit raised",
@@ -94,21 +91,12 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   // Of a missing table the server names the nearest of all databases, however far that is.
   const [hint = "", meant = ""] = / Maybe you meant (?:\S*\.)?(\w+)\?$/i.exec(whole) ?? [];
   const isFar = meant !== "" && !nearName(/'([^']+)'/.exec(whole)?.[1] ?? "", [meant]);
-  // Only what is asked of shards names tables so.
-  const ofShard = /\b__table\d/.test(whole) || /Conversion from .* executing Remote$/.test(whole);
-  if (ofShard && type !== undefined) {
-    const scope = /(?: from table with name __table\d+)?[.:]? In scope SELECT .*/s;
-    const plain = whole.replace(scope, "").replace(/__table\d+\./g, "");
-    return new ProbelabError(
-      `Can't ${action}: ${plain} (${type}, code ${code}). Remedy: have the tables of all shards given the columns and types that the Distributed table has.`,
-      { cause, code: type },
-    );
-  }
   const said = isFar ? whole.replace(hint, "") : whole;
   if (type !== undefined) {
     const near = /maybe you meant/i.test(said);
     const empty = type === "UNKNOWN_TABLE" && source.startsWith("embedded:");
-    const remedy = near ? undefined : empty ? FILL : REMEDIES[type];
+    const known = REMEDIES[type] ?? (type.startsWith("TOO_") ? LIMIT : undefined);
+    const remedy = near ? undefined : empty ? FILL : known;
     return new ProbelabError(
       `Can't ${action}: ${said} (${type}, code ${code}).${remedy === undefined ? "" : ` Remedy: ${remedy}.`}`,
       { cause, code: type },
@@ -116,13 +104,11 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   }
   if (isBrokenOff(cause)) return serverError(cutAnswer("the connection broke"), action, source);
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
-  const tls = TLS_FAULTS.find(([codes]) => codes.test(code ?? ""));
-  if (tls !== undefined) {
-    const [, what, remedy] = tls;
-    return new ProbelabError(`Can't ${action}: ${source} ${what} (${code}). ${remedy}.`, {
-      cause,
-      code: code as string,
-    });
+  if (TLS_FAULT.test(code ?? "")) {
+    return new ProbelabError(
+      `Can't ${action}: ${source} can't be asked by TLS: ${said} (${code}). Check that https:// and the port are right, the server's certificate, and "ca", "cert" and "key" in PROBELAB_TLS.`,
+      { cause, code: code as string },
+    );
   }
   if (isNetworkError(cause)) {
     return new ProbelabError(
@@ -136,48 +122,12 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   );
 }
 
-/** Codes of Node.js and OpenSSL, what they say of the server, and the remedy; the first that fits counts. */
-const TLS_FAULTS: readonly (readonly [codes: RegExp, what: string, remedy: string])[] = [
-  [
-    /^CERT_HAS_EXPIRED$/,
-    "shows a certificate that has expired",
-    "Have it renewed, or correct this machine's clock",
-  ],
-  [
-    /^CERT_NOT_YET_VALID$/,
-    "shows a certificate that isn't valid yet",
-    "Correct this machine's clock, or the certificate",
-  ],
-  [
-    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    "shows a certificate of another name",
-    "Give the name that the certificate is of in the URL",
-  ],
-  [
-    /CERTIFICATE_REQUIRED|BAD_CERTIFICATE|ALERT_UNKNOWN_CA|HANDSHAKE_FAILURE/,
-    "doesn't accept this client's certificate, or asks for one",
-    `Give yours in PROBELAB_TLS='{ "cert": "me.pem", "key": "me.key" }', as its authority signed it`,
-  ],
-  [
-    /KEY_VALUES_MISMATCH|OSSL_EVP|OSSL_PEM|DECODER/,
-    "can't be asked with this client's certificate",
-    `"key" in PROBELAB_TLS is not the key of "cert", or needs a passphrase: give the pair`,
-  ],
-  [
-    /^EPROTO$|WRONG_VERSION_NUMBER|UNKNOWN_PROTOCOL|PACKET_LENGTH|HTTP_REQUEST/,
-    "doesn't speak TLS on that port",
-    "Write http:// for a port without TLS (usually 8123), https:// for one with it (usually 8443)",
-  ],
-  [
-    /^(?!ERR_SSL)(\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/,
-    "shows a certificate that is not trusted here",
-    `Give its authority's in PROBELAB_TLS='{ "ca": "authority.pem" }'`,
-  ],
-];
+/** Codes of Node.js and OpenSSL. */
+const TLS_FAULT = /^(EPROTO|ERR_(TLS|SSL|OSSL)\w*|\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/;
 
 function isNetworkError(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: string };
-  const known = typeof code === "string" && /^(E[A-Z_]+|ERR_(TLS|SSL)\w*|\w*CERT\w*)$/.test(code);
+  const known = typeof code === "string" && /^E[A-Z_]+$/.test(code);
   return known || /socket hang up|timeout|network/i.test(message ?? "");
 }
 

@@ -39,7 +39,7 @@ export interface TableInfo {
   readonly time: StoredTime;
   /** Its name. */
   readonly timeName: string;
-  /** Unit of its numbers or form of its text; null if the type says it. */
+  /** Unit of its numbers or digits; null if the type says it. */
   readonly timeForm: TimeForm | null;
 }
 
@@ -91,10 +91,7 @@ export async function learnTable(
       `${message} Name the column in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "${key}": "…" } } }.`,
     );
   }
-  const engine =
-    cluster === undefined
-      ? await tableEngine(ask, database, name)
-      : await onShards(ask, name, from, { cluster, database, table: name });
+  const engine = await tableEngine(ask, database, name, from, cluster);
   const type = stored.get(names.time) as string;
   const timed: TimedTable = {
     name,
@@ -215,167 +212,64 @@ interface TableEngine extends Pick<TableInfo, "engine" | "merges" | "notes"> {
   readonly rows: number | null;
 }
 
-const UNKNOWN: TableEngine = { engine: "", merges: false, sortedBy: "", rows: null, notes: [] };
-
 /** Engines whose rows change when parts merge, plain, Replicated… and Shared…. */
 const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)MergeTree/;
-const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
+/** Engines that hold rows as they were written. */
+const PLAIN = /^(Replicated|Shared)?MergeTree$|^(Memory|Log|TinyLog|StripeLog)$/;
 /** Distributed('cluster', 'database', 'table'[, sharding key]), names bare or quoted. */
 const DISTRIBUTED =
-  /^Distributed\(('(?:[^'\\]|\\[^])*'|\w+), ('(?:[^'\\]|\\[^])*'|\w*), ('(?:[^'\\]|\\[^])*'|\w+)(?:, ([^]*))?\)/;
-/** The table that a materialized view writes to. */
-const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
-/** Buffer('database', 'table', …); the database may be empty or currentDatabase(). */
-const BUFFER = /^Buffer\('?(.*?)'?, '?((?:[^'\\]|\\.)*?)'?, /s;
-/** Views over views, at most. */
-const MOST_VIEWS = 5;
-/** The tables that a view reads, with or without FINAL. */
-const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
+  /^Distributed\(('(?:[^'\\]|\\[^])*'|\w+), ('(?:[^'\\]|\\[^])*'|\w*), ('(?:[^'\\]|\\[^])*'|\w+)/;
 
 /**
- * Looks at a table's engine, and behind a Distributed table or a view at the tables that they read,
- * as far as the user may see them.
+ * Looks at a table's engine, as far as the user may see it. How rows are spread over a cluster changes
+ * no answer but that of FINAL.
  */
 async function tableEngine(
   ask: AskRows,
   database: string,
   name: string,
-  shown?: Shown,
-  depth = MOST_VIEWS,
+  from: string,
+  named: string | undefined,
 ): Promise<TableEngine> {
-  const table = shown ?? (await showTable(ask, database, name));
-  if (table === undefined) return UNKNOWN;
-  if (table.engine === "Distributed" && shown === undefined) {
-    const [, ...named] = DISTRIBUTED.exec(table.engine_full) ?? [];
-    const [cluster = "", from = "", local = ""] = named.map((text) =>
-      nameOf(text?.replace(/^'(.*)'$/s, '"$1"') ?? ""),
+  let place = { cluster: named, database, table: name };
+  let shown = named === undefined ? await showTables(ask, place) : [];
+  if (shown[0]?.engine === "Distributed") {
+    const names = DISTRIBUTED.exec(shown[0].engine_full)?.slice(1) ?? [];
+    const [cluster, of, table = ""] = names.map((text) =>
+      nameOf(text.replace(/^'(.*)'$/s, '"$1"')),
     );
-    const over = { cluster, database: from || database, table: local, sharded: named[3] };
-    return onShards(ask, name, quotedTable(database, name), over);
+    place = { cluster, database: of || database, table };
   }
-  const found = described(table);
-  if (table.engine === "MaterializedView") {
-    const [, target] = INTO.exec(table.create_table_query) ?? [];
-    const behind = target && (await showTable(ask, ...tableName(target, database)));
-    if (target === undefined) return { ...found, merges: MERGING.test(table.create_table_query) };
-    if (!behind) return found;
-    const { merges, sortedBy } = described(behind);
-    return { ...found, merges, sortedBy };
+  const isSpread = place.cluster !== undefined;
+  if (isSpread) {
+    shown = await showTables(ask, place).catch(() => []);
+    if (shown.length === 0) shown = await showTables(ask, { ...place, cluster: undefined });
   }
-  if (table.engine === "Merge") {
-    return { ...found, notes: await mixedNotes(ask, name, database, table.engine_full) };
-  }
-  // A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice.
+  const kinds = [...new Set(shown.map(({ engine }) => engine))].sort();
+  const over = kinds.join(" and ");
+  const engine = isSpread ? `Distributed${over && ` over ${over}`}` : over;
+  const merges = kinds.length > 0 && kinds.every((kind) => MERGING.test(kind));
   const notes: string[] = [];
-  for (const [source, final] of sourcesOf(table)) {
-    const [from, read] = tableName(source, database);
-    const behind = depth > 0 ? await tableEngine(ask, from, read, undefined, depth - 1) : UNKNOWN;
-    notes.push(...behind.notes);
-    if (!behind.merges || final) continue;
-    const kind = table.engine === "View" ? "view" : table.engine;
+  if (engine !== "" && !merges && !(kinds.length > 0 && kinds.every((kind) => PLAIN.test(kind)))) {
+    notes.push(`Can't tell whether ${name}, a ${engine}, merges rows: copies would count.`);
+  } else if (isSpread && merges) {
     notes.push(
-      `${name} is a ${kind} of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
+      `Each server of the cluster ${place.cluster} merges its own rows of ${name}: a row that two of them hold counts twice.`,
     );
   }
-  return { ...found, notes };
-}
-
-/** The tables that a view or a Buffer reads, and whether with FINAL. */
-function sourcesOf({ engine, engine_full, as_select }: Shown): [table: string, final: boolean][] {
-  if (engine === "View") {
-    return [...as_select.matchAll(READ)].map(([, from = "", final]) => [from, Boolean(final)]);
+  let { rows = null } = shown[0] ?? {};
+  // Of tables whose rows the server counts, this is no scan.
+  if (isSpread && rows !== null) {
+    [{ rows }] = (await ask<{ rows: string }>(`SELECT count() AS rows FROM ${from}`)) as [Shown];
   }
-  const [, from = "", table] = BUFFER.exec(engine_full) ?? [];
-  if (table === undefined) return [];
-  const database = /^\w+\(|^$/.test(from) ? "" : `${quoteIdentifier(from)}.`;
-  return [[`${database}${quoteIdentifier(table)}`, false]];
-}
-
-/** `Merge(database, 'pattern')`; the database is a name, a text, a pattern or a function. */
-const MERGED = /^Merge\((REGEXP\()?'?([\w.*+\\^$|()[\]-]+?)'?\)?,\s*'((?:[^'\\]|\\.)*)'\)/s;
-
-/** Says which tables behind a Merge table keep copies until they are merged: FINAL reaches none of them. */
-async function mixedNotes(
-  ask: AskRows,
-  name: string,
-  database: string,
-  definition: string,
-): Promise<string[]> {
-  const [, isPattern, from = "", pattern = ""] = MERGED.exec(definition) ?? [];
-  const where = isPattern ? "match(database, {from:String})" : "database = {from:String}";
-  const found = await ask<{ name: string; engine: string }>(
-    `SELECT name, engine FROM system.tables WHERE ${where} AND match(name, {pattern:String}) ORDER BY name LIMIT 1000`,
-    {
-      from: from === "currentDatabase()" ? database : from,
-      pattern: pattern.replace(/\\(.)/gs, "$1"),
-    },
-  );
-  const merging = found.filter(({ engine }) => MERGING.test(engine));
-  if (merging.length === 0) return [];
-  const shown = merging.slice(0, 3).map((each) => `${each.name} (${each.engine})`);
-  const more = merging.length > 3 ? ` and ${merging.length - 3} more` : "";
-  return [
-    `${name} reads several tables, of which ${shown.join(", ")}${more} ${merging.length === 1 ? "keeps" : "keep"} copies of rows until they are merged: these copies count.`,
-  ];
-}
-
-function described({ engine, sorting_key, rows }: Shown): TableEngine {
   // The key's first expression, where it is a plain column.
-  const [, first = ""] = new RegExp(`^(${NAME})\\s*(,|$)`).exec(sorting_key.trim()) ?? [];
+  const key = new RegExp(`^(${NAME})\\s*(,|$)`).exec(shown[0]?.sorting_key.trim() ?? "");
   return {
     engine,
-    merges: MERGING.test(engine),
-    sortedBy: nameOf(first),
+    merges,
+    sortedBy: nameOf(key?.[1] ?? ""),
     rows: rows === null ? null : Number(rows),
-    notes: [],
-  };
-}
-
-/** The tables that the shards of a cluster hold. */
-interface Shards {
-  readonly cluster: string;
-  readonly database: string;
-  readonly table: string;
-  /** The expression that INSERTs through the Distributed table choose a shard by. */
-  readonly sharded?: string | undefined;
-}
-
-/**
- * Describes a table on a cluster by its part here, or else by that on another server. How rows are
- * spread over the shards changes no answer but that of FINAL; the sharding key holds only for rows
- * that were inserted through the table.
- */
-async function onShards(
-  ask: AskRows,
-  name: string,
-  from: string,
-  { cluster, database, table, sharded }: Shards,
-): Promise<TableEngine> {
-  const local =
-    (await showTable(ask, database, table)) ?? (await showTable(ask, database, table, cluster));
-  if (local === undefined) return { ...UNKNOWN, engine: "Distributed" };
-  const part = await tableEngine(ask, database, table, local);
-  const engines = await ask<{ engine: string }>(
-    `SELECT DISTINCT engine FROM ${onCluster(cluster, "system.tables")} WHERE database = {database:String} AND name = {name:String}`,
-    { database, name: table },
-  ).catch(() => []);
-  const kinds = engines.map(({ engine }) => engine).sort();
-  const mixed =
-    new Set(kinds.map((engine) => MERGING.test(engine))).size > 1
-      ? [
-          `The servers of the cluster ${cluster} hold ${table} by different engines (${kinds.join(", ")}): copies of rows that one of them keeps until they are merged may count.`,
-        ]
-      : [];
-  // Of tables whose rows the server counts, this is no scan.
-  const [all] =
-    part.rows === null ? [] : await ask<{ n: number }>(`SELECT count() AS n FROM ${from}`);
-  const by = sharded === undefined ? "" : ` (sharded by ${sharded})`;
-  const apart = `Each server of the cluster ${cluster} merges its own rows of ${name}${by}: a row that two of them hold counts twice.`;
-  return {
-    ...part,
-    engine: `Distributed over ${part.engine}`,
-    rows: all === undefined ? null : Number(all.n),
-    notes: [...part.notes, ...mixed, ...(part.merges ? [apart] : [])],
+    notes,
   };
 }
 
@@ -383,29 +277,28 @@ function onCluster(cluster: string, place: string): string {
   return `cluster(${quoteIdentifier(cluster)}, ${place})`;
 }
 
-type Shown = Readonly<
-  Record<"engine" | "engine_full" | "sorting_key" | "as_select" | "create_table_query", string>
-> & { readonly rows: string | null };
+type Shown = Readonly<Record<"engine" | "engine_full" | "sorting_key", string>> & {
+  readonly rows: string | null;
+};
 
-/** A row of system.tables; undefined for a user who is kept from it. */
-async function showTable(
+/** A table's row of system.tables, on a cluster one of each server; none for a user who is kept from it. */
+async function showTables(
   ask: AskRows,
-  database: string,
-  name: string,
-  cluster?: string,
-): Promise<Shown | undefined> {
+  {
+    cluster,
+    database,
+    table,
+  }: Readonly<Record<"database" | "table", string>> & { readonly cluster: string | undefined },
+): Promise<Shown[]> {
   const tables = cluster === undefined ? "system.tables" : onCluster(cluster, "system.tables");
-  try {
-    const [shown] = await ask<Shown>(
-      `SELECT engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query
-FROM ${tables} WHERE database = {database:String} AND name = {name:String} LIMIT 1`,
-      { database, name },
-    );
-    return shown;
-  } catch (error) {
-    if (error instanceof ProbelabError && error.code === "ACCESS_DENIED") return undefined;
+  return ask<Shown>(
+    `SELECT engine, engine_full, sorting_key, toString(total_rows) AS rows
+FROM ${tables} WHERE database = {database:String} AND name = {table:String}`,
+    { database, table },
+  ).catch((error: ProbelabError) => {
+    if (error.code === "ACCESS_DENIED") return [];
     throw error;
-  }
+  });
 }
 
 /** `database.table`, quoted or not, as its two names. */
@@ -427,7 +320,7 @@ export interface NewestRow {
   readonly last: Date;
 }
 
-/** So few rows behind a gap are those of clocks ahead. */
+/** At most this many rows after a gap are taken for clocks ahead. */
 const MOST_STRAY = 10;
 /** So many rows before the gap say how far apart rows are. */
 const USUAL_ROWS = 100;

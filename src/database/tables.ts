@@ -7,7 +7,7 @@ export interface TableNames {
   readonly table: string;
   /** The column that bounds the table's questions in time. */
   readonly time: string;
-  /** Unit of the time column's numbers or digits, or `text`, if rows don't agree. */
+  /** Unit of the time column's numbers or digits, if rows don't agree. */
   readonly unit?: string;
   /** The cluster whose servers each hold a part of the table, where it is no Distributed table. */
   readonly cluster?: string;

@@ -1,5 +1,4 @@
-import { Table } from "../chart/table.js";
-import { markdownText } from "../chart/render/table-outputs.js";
+import { markdownText, Table } from "../chart/page.js";
 import { dateText, formatInstant, momentText } from "../time/time-zone.js";
 import { contradictions, missingParts, type Draft, type Evidence } from "./record.js";
 import { webAddress, type Figure } from "./figure.js";

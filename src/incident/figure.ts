@@ -4,15 +4,18 @@ import { ProbelabError } from "../base/error.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
 import { redact } from "../base/redact.js";
 import { mapTexts } from "../base/text.js";
-import { drawRecipe } from "../chart/chart.js";
-import { Chart } from "../chart/chart-value.js";
-import type { Recipe } from "../chart/options.js";
-import { table, Table } from "../chart/table.js";
-import type { TableOptions } from "../chart/table.js";
+import {
+  Chart,
+  drawRecipe,
+  type Recipe,
+  redactedJson,
+  table,
+  Table,
+  type TableOptions,
+  titleText,
+  words,
+} from "../chart/page.js";
 import { maskResult, type Change } from "../result/mask.js";
-import { words } from "../chart/render/label.js";
-import { redactedJson } from "../chart/render/origin.js";
-import { titleText } from "../chart/render/svg.js";
 import { columnValues } from "../result/arquero-table.js";
 import { fromTaggedJson, toTaggedJson, type Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";

@@ -1,8 +1,6 @@
 import markdownIt from "markdown-it";
 import { escapeXml } from "../base/xml.js";
-import { Chart } from "../chart/chart-value.js";
-import { chartFigure, tableFigure } from "../chart/render/page/figures.js";
-import { pageDocument } from "../chart/render/page/page-document.js";
+import { Chart, chartFigure, pageDocument, tableFigure } from "../chart/page.js";
 import type { Block, FigureBlock } from "./document.js";
 import { titleOf } from "./figure.js";
 

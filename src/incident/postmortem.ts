@@ -6,9 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { trackPending } from "../base/pending-work.js";
 import { isFinding, type Finding } from "../change/finding.js";
-import { Chart } from "../chart/chart-value.js";
-import { changeChart, evidenceChart } from "../chart/finding/change.js";
-import { table, Table } from "../chart/table.js";
+import { changeChart, Chart, evidenceChart, table, Table } from "../chart/page.js";
 import { maskAddresses, maskOf, versionsOf } from "../result/mask.js";
 import { documentBlocks, previewMarkdown } from "./document.js";
 import {

@@ -1,7 +1,6 @@
 import { cleanText, grouped } from "../base/text.js";
 import { serverText } from "../database/long-values.js";
-import { originSpan } from "../chart/sentences.js";
-import { originRecord } from "../chart/render/origin.js";
+import { originRecord, originSpan } from "../chart/page.js";
 import type { Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
 

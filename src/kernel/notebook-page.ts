@@ -1,11 +1,14 @@
 import { stripVTControlCharacters } from "node:util";
 import markdownIt from "markdown-it";
 import { escapeXml } from "../base/xml.js";
-import { FINDING_TYPE } from "../chart/finding/change.js";
-import { liveContent } from "../chart/render/page/figures.js";
-import { jsonScript, pageDocument } from "../chart/render/page/page-document.js";
-import type { VegaLiteSpec } from "../chart/render/theme.js";
-import { titleText } from "../chart/render/svg.js";
+import {
+  FINDING_TYPE,
+  jsonScript,
+  liveContent,
+  pageDocument,
+  titleText,
+  type VegaLiteSpec,
+} from "../chart/page.js";
 import type { Notebook, NotebookCell, TextCell } from "./notebook-file.js";
 import type { CellOutput } from "./outputs.js";
 import { ownPackage } from "./kernelspec.js";

@@ -47,13 +47,12 @@ async function bundlesOf(settled: unknown, frontend: Frontend): Promise<readonly
   const own = await displayed(settled, frontend);
   if (own) return [own];
   if (isFinding(settled)) {
-    const { findingBundles } = await import("../chart/finding/change.js");
+    const { findingBundles } = await import("../chart/page.js");
     return findingBundles(settled, (chart) => displayed(chart, frontend));
   }
   if (!isTable(settled)) return [{ data: { "text/plain": inspect(settled) }, metadata: {} }];
   // Loaded when it is needed: a kernel starts without the charts.
-  const { resultOf } = await import("../chart/check-result.js");
-  const { resultHtml } = await import("../chart/table.js");
+  const { resultHtml, resultOf } = await import("../chart/page.js");
   const result = resultOf(settled, "table");
   const data = { "text/html": resultHtml(result), "text/plain": result.toString() };
   return [{ data, metadata: {} }];

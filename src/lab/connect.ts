@@ -202,7 +202,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
         const asked = of === "logs" ? await logs() : database;
         const { columns } = await asked.table(of);
         const rows = Array.from(columns, ([column, type]) => ({ column, type }));
-        return resultOfRows(rows, { source: asked.source, notes: [] }) as Result<(typeof rows)[0]>;
+        return resultOfRows(rows, { source: asked.source, notes: [] });
       },
       anomalies: (question) => flowAnomalies(measurements, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),

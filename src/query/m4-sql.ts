@@ -60,7 +60,7 @@ export function m4Sql({ source, y, gaps, series, range, width }: M4Line): Sql {
   const [lowest, highest] = [extreme("min", "_y", "_x"), extreme("max", "_y", "bitNot(_x)")];
   const start = bind("m4_start", "Int64", +range.start * 1000);
   const scale = bind("m4_scale", "Float64", width / (+range.end - +range.start));
-  // In the order of operations of `columnOf`, so that the two round alike.
+  // In the order of operations of `pixelColumn`, so that the two round alike.
   const column = sql`greatest(0, least(floor((_x - ${start}) / 1000 * ${scale}), ${raw(String(width))}))`;
   // 16 bits, so that the engine finds a group by its number and needs no hash.
   const key = sql`toUInt16(${gaps ? sql`2 * ${column} + NOT isFinite(_v)` : column})`;

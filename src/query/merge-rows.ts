@@ -146,7 +146,7 @@ export function mergeRows(
 /** Numbers, and how often each occurs. */
 type Spread = Map<number, number>;
 
-/** Quantiles of numbers of which each occurs so often. */
+/** R-7 quantiles from a map of value to count. */
 function quantilesOf(counts: Spread, levels: readonly number[]): number[] {
   const values = Float64Array.from(counts.keys()).sort();
   let all = 0;

@@ -6,11 +6,10 @@ import { shownValue, textOf } from "../base/text.js";
 import type { DimensionColumn, ResultColumns } from "../result/origin.js";
 import { columnValues } from "../result/arquero-table.js";
 import { compareVersions } from "../result/version-order.js";
-import { bucketStart, checkBucket, type Bucket } from "../time/bucket.js";
+import { checkBucket, type Bucket } from "../time/bucket.js";
 import { readSpan } from "../time/span.js";
 import { bucketNoun, stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
-import { formatInstant } from "../time/time-zone.js";
 import { AskedBuckets } from "./asked-buckets.js";
 import type { Measure } from "./measure.js";
 import { MEANINGS } from "./plan.js";
@@ -112,7 +111,6 @@ function isMeasure(meaning: unknown): meaning is Measure<unknown> {
  * The meaning of the named columns of an answer, and the answer with its dimensions as text.
  *
  * @param cut true where the SQL leaves out groups (LIMIT, HAVING): then a missing row is not zero.
- * @throws ProbelabError for a time that begins no bucket, and a share outside of 0 to 1.
  */
 export function nameColumns(
   answer: ColumnTable,
@@ -122,10 +120,6 @@ export function nameColumns(
 ): { readonly table: ColumnTable; readonly columns: Omit<ResultColumns, "kinds"> } {
   let table = answer;
   const [time] = times;
-  if (time !== undefined) checkStarts(answer, time, range);
-  for (const [name, measure] of measures) {
-    if ((measure.unit ?? measure.measure) === "share") checkShares(answer, name);
-  }
   const additive = measures.find(([, { measure }]) => MEANINGS[measure].additive);
   const sizes = additive && columnValues(answer, additive[0]);
   const ordered = dimensions.map(([name, as]): DimensionColumn => {
@@ -155,33 +149,4 @@ export function nameColumns(
       measures: meant,
     },
   };
-}
-
-function checkStarts(
-  answer: ColumnTable,
-  [name, every]: readonly [string, Bucket],
-  range: TimeRange,
-): void {
-  const { timeZone } = range;
-  const dates = columnValues(answer, name).flatMap((value) => (value instanceof Date ? value : []));
-  const wrong = [...new Set(dates.map(Number))]
-    .map((ms) => new Date(ms))
-    .find((date) => +bucketStart(date, every, timeZone) !== +date);
-  if (wrong === undefined) return;
-  const remedy = `Name another span, or add up the rows by ${bucketNoun(every, false)} first.`;
-  const holds = `it holds ${formatInstant(wrong, timeZone)} ${timeZone}, where none begins.`;
-  throw unfit(name, "", `the start of ${bucketNoun(every, true)}: ${holds} ${remedy}`);
-}
-
-function checkShares(answer: ColumnTable, name: string): void {
-  const wrong = columnValues(answer, name).find(
-    (value) => Number(value) < -1e-9 || Number(value) > 1 + 1e-9,
-  );
-  if (wrong === undefined) return;
-  const remedy = `Leave out the factor 100 in the SQL, or name it mean("${name}", { unit: "%" }).`;
-  throw unfit(
-    name,
-    "",
-    `a share: it holds ${Number(wrong)}, and a share is from 0 to 1. ${remedy}`,
-  );
 }

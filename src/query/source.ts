@@ -48,7 +48,7 @@ export interface Source {
   readonly hoursOnly?: string;
   /** Why the range can't be split, as a clause; undefined if it can. */
   readonly whole?: string;
-  /** A number above 0 for rows that no question counts, such as those of no report, by why; undefined where all count. */
+  /** SQL for why a row is excluded: 0 if it counts, else a code. */
   readonly unusable?: Sql;
   /** The text after FROM, with its WHERE: the rows of the range, or of a part of it, that match. Called last. */
   from(range: Pick<TimeRange, "start" | "end">): Sql;
@@ -94,7 +94,6 @@ export function tableBounds(
   const start = time.bound(range.start);
   const end = time.bound(range.end);
   return [
-    ...(time.coarse?.(range) ?? []).map(raw),
     sql`${raw(time.sql)} >= ${bind("range_start", start.type, start.value)}`,
     sql`${raw(time.sql)} < ${bind("range_end", end.type, end.value)}`,
     ...(time.usable ? [raw(time.usable)] : []),

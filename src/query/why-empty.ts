@@ -67,7 +67,7 @@ export async function explainFilter(
   const [row] = await ask(sql`SELECT [${join([exists([]), ...each])}] AS found`);
   const [any, ...found] = Array.from(row?.["found"] as ArrayLike<unknown>, Number);
   const none = `No measurement of ${rangeText(range)}`;
-  // Of an empty range that alone is said.
+  // If the range is empty, say only that.
   if (any === 0) {
     const newest = empty ? await newestOf(database, table, range) : "";
     const said = `${table.name} holds no measurement of ${rangeText(range)}${newest}.`;

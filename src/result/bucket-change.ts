@@ -3,9 +3,8 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { buckets as allBuckets, checkBucket, type Bucket } from "../time/bucket.js";
 import { bucketNoun, isMultiple, stepOf } from "../time/step.js";
-import { columnValues, newTable, rowKeys, rowsByKey } from "./arquero-table.js";
-import type { MeasureColumn } from "./origin.js";
-import { zoneOf } from "./origin.js";
+import { columnValues, newTable, rowKeys, rowsByKey, unusedName } from "./arquero-table.js";
+import { gapMeasure, zoneOf, type MeasureColumn } from "./origin.js";
 import { isResult, type Result, type Value } from "./result.js";
 
 /**
@@ -94,7 +93,7 @@ export function change(
     if (name === time.name) return new Date(start);
     return names.includes(name) ? columns.get(name)![first] : name === own.name ? 0 : null;
   };
-  const made = ["before", "change"].map((name) => unused(name, table.columnNames()));
+  const made = ["before", "change"].map((name) => unusedName(table.columnNames(), name));
   const next = newTable(table, [
     ...table
       .columnNames()
@@ -104,21 +103,8 @@ export function change(
   ]);
   const than = `the ${back} before`;
   const meaning: MeasureColumn[] = [
-    {
-      name: made[0]!,
-      label: `${own.label}, ${than}`,
-      unit: own.unit,
-      additive: false,
-      missing: "gap",
-    },
-    {
-      name: made[1]!,
-      label: `${own.label}, change from ${than}`,
-      unit: "share",
-      additive: false,
-      missing: "gap",
-      main: true,
-    },
+    gapMeasure(made[0]!, `${own.label}, ${than}`, own.unit),
+    { ...gapMeasure(made[1]!, `${own.label}, change from ${than}`, "share"), main: true },
   ];
   const others = measures.map(({ main: _, ...each }) => each);
   const parts =
@@ -137,8 +123,4 @@ function shifter(period: Bucket, timeZone: string): (start: number) => number {
     Temporal.Instant.fromEpochMilliseconds(start)
       .toZonedDateTimeISO(timeZone)
       .subtract({ [`${unit}s`]: count }).epochMilliseconds;
-}
-
-function unused(name: string, taken: readonly string[]): string {
-  return taken.includes(name) ? unused(`${name}_`, taken) : name;
 }

@@ -70,7 +70,11 @@ function untagged(value: unknown): Value {
   const entries = Object.entries(value);
   const [first] = entries;
   if (entries.length === 1 && first?.[0].startsWith("$")) return fromTag(first[0], first[1]);
-  return Object.fromEntries(entries.map(([name, inner]) => [name, untagged(inner)]));
+  return untaggedObject(value);
+}
+
+function untaggedObject(value: object): Value {
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, untagged(inner)]));
 }
 
 function fromTag(tag: string, value: unknown): Value {
@@ -85,11 +89,8 @@ function fromTag(tag: string, value: unknown): Value {
       ]),
     );
   }
-  if (tag === "$object" && typeof value === "object" && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, untagged(inner)]),
-    );
-  }
+  if (tag === "$object" && typeof value === "object" && value !== null)
+    return untaggedObject(value);
   throw new SyntaxError(`unknown tag ${JSON.stringify(tag)}`);
 }
 

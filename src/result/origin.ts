@@ -91,6 +91,11 @@ export interface MeasureColumn {
   readonly interval?: readonly [string, string];
 }
 
+/** A measure whose rows can't be added up, and of which a missing row tells nothing. */
+export function gapMeasure(name: string, label: string, unit: string): MeasureColumn {
+  return { name, label, unit, additive: false, missing: "gap" };
+}
+
 /** What questions cost together. */
 export function costOf(
   ...parts: readonly (Pick<Origin, "rowsRead" | "bytesRead"> & { readonly seconds?: number })[]

@@ -23,18 +23,17 @@ export function resultOfTable(table: ColumnTable): Result {
 }
 
 /**
- * Plain objects as a Result; its columns are all names that occur (without rows those that are known), null
- * where a row has none.
+ * Plain objects as a Result; null where a row has no value of a column.
  *
  * @param known of their origin, where they aren't the caller's own.
+ * @param names of the columns; default all names that occur, without rows those that are known
  * @throws ProbelabError for a column `__proto__`.
  */
-export function resultOfRows(rows: readonly object[], known: Partial<Origin> = {}): Result {
-  const { dimensions = [], measures = [] } = known.columns ?? {};
-  const names =
-    rows.length === 0
-      ? [...dimensions, ...measures].map(({ name }) => name)
-      : [...new Set(rows.flatMap((row) => Object.keys(row)))];
+export function resultOfRows<Row extends object = Record<string, Value>>(
+  rows: readonly object[],
+  known: Partial<Origin> = {},
+  names: readonly string[] = namesOf(rows, known),
+): Result<Row> {
   if (names.includes("__proto__")) {
     throw new ProbelabError(
       "Can't take rows with a column __proto__, which no table can hold: rename it.",
@@ -46,7 +45,14 @@ export function resultOfRows(rows: readonly object[], known: Partial<Origin> = {
   ]);
   // Loaded when it is needed, which a chart can't wait for: importing probelab need not.
   const aq = require("arquero") as { table: typeof table };
-  return new Result(aq.table(columns, names), { ...originByHand(rows.length), ...known });
+  return new Result(aq.table(columns, [...names]), { ...originByHand(rows.length), ...known });
+}
+
+function namesOf(rows: readonly object[], { columns }: Partial<Origin>): string[] {
+  const { dimensions = [], measures = [] } = columns ?? {};
+  return rows.length === 0
+    ? [...dimensions, ...measures].map(({ name }) => name)
+    : [...new Set(rows.flatMap((row) => Object.keys(row)))];
 }
 
 function originByHand(count: number): Origin {

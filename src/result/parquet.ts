@@ -53,8 +53,8 @@ function storage(values: readonly Value[], name: string): Storage {
     const fits = all((value) => BigInt.asIntN(64, value as bigint) === value);
     return fits ? { type: "INT64" } : { type: "STRING", convert: String };
   }
-  const isText = (value: Value) => typeof value === "string" && !/\p{Surrogate}/u.test(value);
-  if (known.every(isText)) return { type: "STRING" };
+  const isUnicode = (value: Value) => typeof value === "string" && !/\p{Surrogate}/u.test(value);
+  if (known.every(isUnicode)) return { type: "STRING" };
   return { type: "STRING", convert: (value) => jsonOf(value, name) };
 }
 

@@ -10,6 +10,7 @@ import type { Logs } from "../sources/logs/logs.js";
 import type { Measurements } from "../sources/measurements/measurements.js";
 import { countDistinct } from "../query/measure.js";
 import { resultOfRows } from "../result/own-rows.js";
+import { gapMeasure } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, rangeText, type TimeRange } from "../time/time-range.js";
 import { momentText } from "../time/time-zone.js";
@@ -100,11 +101,11 @@ export async function funnel(
   const columns = {
     dimensions: [{ name: "step", order: STEPS }],
     measures: [
-      { ...column("now", "Now", "reports"), main: true as const },
-      column("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
-      column("passed", "By the step before", "share"),
-      column("passed_before", "The same, before", "share"),
-      column("change", "Change of that share", "share"),
+      { ...gapMeasure("now", "Now", "reports"), main: true as const },
+      gapMeasure("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
+      gapMeasure("passed", "By the step before", "share"),
+      gapMeasure("passed_before", "The same, before", "share"),
+      gapMeasure("change", "Change of that share", "share"),
     ],
   };
   const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
@@ -121,13 +122,10 @@ export async function funnel(
       ...(isNow ? [`${fresh.headline}. ${fresh.evidence}`, ...fresh.details] : []),
     ]),
     found: found || (isNow && fresh.found),
-    result: new Result(resultOfRows(shown).table, { ...origin, range }),
+    result: resultOfRows(shown, { ...origin, range }),
     freshness: fresh,
   };
 }
-
-const column = (name: string, label: string, unit: string) =>
-  ({ name, label, unit, additive: false, missing: "gap" }) as const;
 
 /** A step, whether it lost more than chance explains, whether that is enough to name it, and the least loss that would be (in percent). */
 type JudgedStep = FunnelRow & {
@@ -354,9 +352,9 @@ export async function freshness(
       { name: "program", order: [...new Set(rows.map((row) => row.program))] },
     ],
     measures: [
-      { ...column("age", "Age of the newest row", "s"), main: true as const },
-      column("lag_q50", "Lag of storing, median", "s"),
-      column("lag_q95", "Lag of storing, 95th percentile", "s"),
+      { ...gapMeasure("age", "Age of the newest row", "s"), main: true as const },
+      gapMeasure("lag_q50", "Lag of storing, median", "s"),
+      gapMeasure("lag_q95", "Lag of storing, 95th percentile", "s"),
     ],
     kinds: { newest: "time" as const },
   };

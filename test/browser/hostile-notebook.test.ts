@@ -63,7 +63,7 @@ throw error${at};`,
     test("in tables, Results and charts that a cell shows", async () => {
       const short = usable.slice(0, 24);
       const values = [
-        table(counts(PAYLOADS), { bars: true, limit: 4_000 }),
+        table(counts(PAYLOADS), { limit: 4_000 }),
         counts(PAYLOADS),
         ...usable.map((text) => namedBy(text)),
         ...short.map((text) => chart.dot(namedBy(text), { ...small, title: text })),

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart, type Chart, type Result, table } from "../../src/index.js";
-import type { Drawable } from "../../src/chart/render/page/figures.js";
 import { label } from "../../src/chart/render/label.js";
-import { chartPage } from "../../src/chart/render/page/figures.js";
+import { type chartFigure, chartPage } from "../../src/chart/render/page/figures.js";
 import { jsonScript } from "../../src/chart/render/page/page-document.js";
 import { resultHtml } from "../../src/chart/table.js";
 import { markdownHtml } from "../../src/kernel/notebook-page.js";
@@ -24,7 +23,7 @@ function numbered(texts: readonly string[]): Result {
 }
 
 /** Drawn once for all the paths that it takes. */
-function once(chart: Chart): Drawable {
+function once(chart: Chart): Parameters<typeof chartFigure>[0] {
   let svg: Promise<string> | undefined;
   return {
     spec: chart.spec,
@@ -162,7 +161,7 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
 
   test("in tables: as HTML, as Markdown that is rendered, as a bare Result", async () => {
     const tables = [
-      table(counts(PAYLOADS), { bars: true, limit: 4_000 }),
+      table(counts(PAYLOADS), { limit: 4_000 }),
       ...usable.map((text) => table(namedBy(text), { caption: text })),
     ];
     const documents = [

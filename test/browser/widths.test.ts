@@ -56,7 +56,7 @@ describe.skipIf(browserMissing)(`charts in places of any width, in Chromium${mis
   afterAll(() => browser.stop());
 
   test.each(Object.entries(PLACES))(
-    "%s: opened, narrowed and widened, every view is whole and uses its place",
+    "%s: opened, narrowed and widened, every view is whole",
     { timeout: 120_000 },
     async (name, made) => {
       const html = await made();
@@ -66,12 +66,13 @@ describe.skipIf(browserMissing)(`charts in places of any width, in Chromium${mis
         viewport: { width: 1174, height: 900 },
       });
       await drawnFigures(page);
-      for (const width of [1174, 700, 390, 1000, 1500]) {
+      for (const width of [1174, 390, 800, 1400]) {
         await page.setViewportSize({ width, height: 900 });
         const wrong = async () =>
           (await sizes(page)).filter(
+            // The first is one plot, which uses all of its place.
             ({ drawn, place, hidden, cut }, at) =>
-              drawn > place || hidden > 0 || cut > 0 || (at < 4 && drawn < place - 60),
+              drawn > place || hidden > 0 || cut > 0 || (at === 0 && drawn < place - 1),
           );
         await expect.poll(wrong, { timeout: 10_000 }).toEqual([]);
         expect(await sizes(page)).toHaveLength(CHARTS.length);

@@ -1,47 +1,21 @@
-import { table } from "arquero";
 import { expect, test } from "vitest";
-import { seeded } from "../support/change/draws.js";
-import { asResult, seededCounts } from "../support/change/counts.js";
-import { between, changePoints, type Origin, Result } from "../../src/index.js";
+import { changePoints, Result } from "../../src/index.js";
 import type { MeasureColumn } from "../../src/result/origin.js";
+import { asResult, seededCounts } from "../support/change/counts.js";
+import { seeded } from "../support/change/draws.js";
+import { HOUR, hourlyResult, START } from "../support/change/flow-results.js";
 
-const START = Date.UTC(2026, 4, 4);
-const HOUR = 3_600_000;
 const hourAt = (i: number): Date => new Date(START + i * HOUR);
 
-/** An answer by hour: a column of values for each name, null where nothing is known. */
+/** An answer by hour: a series for each version; null where nothing is known. */
 function answer(
   series: Readonly<Record<string, readonly (number | null)[]>>,
   measure: Partial<MeasureColumn> = {},
-  change: { incomplete?: readonly Date[]; dimension?: string } = {},
+  { dimension = "software_version", incomplete = [] as readonly Date[] } = {},
 ): Result {
-  const names = Object.keys(series);
-  const { dimension = "software_version", incomplete = [] } = change;
-  const rows = names.flatMap((name) => series[name]!.map((value, i) => ({ name, value, i })));
-  const origin: Origin = {
-    ...asResult({ every: "hour", values: [1] }).origin,
-    range: between(new Date(START), hourAt(series[names[0]!]!.length)),
-    columns: {
-      time: { name: "t", every: "hour", incomplete },
-      dimensions: names.length > 1 ? [{ name: dimension, order: names }] : [],
-      measures: [
-        {
-          name: "measurements",
-          label: "Measurements",
-          unit: "measurements",
-          additive: true,
-          missing: "zero",
-          ...measure,
-        },
-      ],
-    },
-  };
-  const columns = {
-    t: rows.map(({ i }) => hourAt(i)),
-    ...(names.length > 1 && { [dimension]: rows.map(({ name }) => name) }),
-    [measure.name ?? "measurements"]: rows.map(({ value }) => value),
-  };
-  return new Result(table(columns), origin);
+  const [only, ...others] = Object.values(series);
+  const groups = others.length === 0 ? { "": only! } : series;
+  return hourlyResult(groups, { dimension, measure, incomplete });
 }
 
 /** Poisson counts around a level that is another from `at` on. */

@@ -1,9 +1,8 @@
-import { Buffer } from "node:buffer";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { between, change, chart, downsample, table } from "../../src/index.js";
 import { DAY } from "../../src/time/span.js";
 import { layers, subtitle, title } from "./support/layers.js";
@@ -74,42 +73,6 @@ describe("an empty chart says why", () => {
     expect(subtitle(drawn)).not.toContain(why);
     expect(await chart.line(empty([auto])).svg()).toContain("No data in this range.");
   });
-
-  test("where its own rows were filtered away, or hold no value", async () => {
-    const filtered = weeklyDurations().with((rows) => rows.filter("d => d.runs < 0"));
-    expect(await chart.line(filtered).svg()).toContain("0 of 84 rows kept");
-    const unknown = makeResult(
-      { t: [new Date(START)], q50: [null] },
-      {
-        time: { name: "t", every: "day", incomplete: [] },
-        dimensions: [],
-        measures: [{ name: "q50", label: "Median", unit: "s", additive: false, missing: "gap" }],
-      },
-    );
-    expect(await chart.line(unknown).svg()).toContain(
-      "No data: Median is unknown in the only row.",
-    );
-  });
-});
-
-test("minutes beyond 5,000 rows are added up by 5 minutes before hours", () => {
-  const at = Array.from(
-    { length: 6_000 },
-    (_, minute) => new Date(Date.UTC(2026, 1, 1, 0, minute)),
-  );
-  const counts = makeResult(
-    { t: at, n: at.map(() => 3) },
-    {
-      time: { name: "t", every: "minute", incomplete: [] },
-      dimensions: [],
-      measures: [counted("n", "Measurements")],
-    },
-    { range: between("2026-02-01", "2026-02-05T04:00:00Z") },
-  );
-  const drawn = chart.bar(counts);
-  expect(title(drawn)).toBe("Measurements per 5 minutes");
-  expect(drawn.data.rows).toHaveLength(1_200);
-  expect(drawn.data.rows.every(([, n]) => n === 15)).toBe(true);
 });
 
 test("a heat map of hours says where clocks change", () => {
@@ -164,23 +127,6 @@ test("a title has the words of columns: of the parts of a version, and of n", ()
     ...{ software_version_2: "3.9", n: 1 },
   }));
   expect(title(chart.line(rows))).toBe("Number by version");
-});
-
-test("a PNG says on the console which characters no font here has, once", async () => {
-  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-  const fonts = process.env["PROBELAB_FONTS"];
-  process.env["PROBELAB_FONTS"] = mkdtempSync(join(tmpdir(), "probelab-fonts-"));
-  try {
-    const drawn = chart.bar([{ name: "\u{12000}\u{12001} é", n: 1 }]);
-    for (let time = 0; time < 2; time++) expect(Buffer.isBuffer(await drawn.png())).toBe(true);
-    expect(warn.mock.calls.flat()).toEqual([
-      "No font here has \u{12000} \u{12001}: a PNG shows boxes in their place. Name a folder with such a font in PROBELAB_FONTS, or save .svg or .html, which the reader's fonts draw.",
-    ]);
-  } finally {
-    if (fonts === undefined) delete process.env["PROBELAB_FONTS"];
-    else process.env["PROBELAB_FONTS"] = fonts;
-    warn.mockRestore();
-  }
 });
 
 describe("files for others", () => {

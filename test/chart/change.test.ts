@@ -23,8 +23,6 @@ type Name = keyof typeof findings;
 const NAMES = Object.keys(findings) as Name[];
 let made: Record<Name, Finding>;
 beforeAll(async () => {
-  // Colors are given in the order of charts: here from the first on.
-  chart.theme("light");
   const all = await Promise.all(NAMES.map(async (name) => [name, await findings[name]()] as const));
   made = Object.fromEntries(all) as Record<Name, Finding>;
 });

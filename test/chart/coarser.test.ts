@@ -12,6 +12,7 @@ const iso = (at: unknown): string => (at as Date).toISOString();
 describe("bars and areas of 5,000 rows or more", () => {
   test.each([
     ["bar", "15 minutes", "2026-02-01", "2026-03-01", "UTC", "hour"],
+    ["bar", "minute", "2026-02-01", "2026-02-02", "UTC", "5 minutes"],
     ["area", "90 minutes", "2026-02-01", "2026-05-01", "America/New_York", "3 hours"],
     ["bar", "2 hours", "2026-02-01", "2026-05-01", "Europe/Rome", "6 hours"],
   ] as const)(

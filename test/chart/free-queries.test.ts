@@ -94,10 +94,7 @@ test("a table and CSV hold every digit and every element", async () => {
     ),
   );
   const rest = ["[1,2]", '["2026-05-01T00:00:00.000Z"]', `{"a":"${uuid}"}`, "ab"];
-  expect(shown.model.rows[0]?.map(({ text }) => text)).toEqual([
-    "18,446,744,073,709,551,615",
-    ...rest,
-  ]);
+  expect(shown.model.rows[0]).toEqual(["18,446,744,073,709,551,615", ...rest]);
   const { names, rows } = shown.data;
   expect(parseCsv(csv(names, rows))[1]).toEqual(["18446744073709551615", ...rest]);
 });

@@ -1,14 +1,11 @@
 import fc from "fast-check";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { chart, type Value } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import { THEMES } from "../../src/chart/render/theme.js";
 import { layers, legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
-
-beforeEach(() => chart.theme("light"));
-afterAll(() => chart.theme("light"));
 
 /** Runs of these values by day, in this order. */
 function runs(values: readonly Value[], column = "software_version", of?: string) {
@@ -82,7 +79,6 @@ describe("the color of a value", () => {
   test("is the same drawn again from its recipe", () => {
     const drawn = chart.area(runs(["3.10", "3.9", "other"]), { color: "software_version" });
     const recipe = fromTaggedJson(toTaggedJson(drawn.recipe)) as never;
-    chart.theme("dark");
     expect(drawRecipe(drawn.result, recipe).spec).toEqual(drawn.spec);
   });
 });
@@ -105,22 +101,6 @@ describe("colors of one's own", () => {
       );
     },
   );
-});
-
-describe("chart.theme(name)", () => {
-  test("is the theme of charts that say none", () => {
-    chart.theme("dark");
-    expect(chart.area(runs(["3.9"])).spec["background"]).toBe(THEMES.dark.background);
-    expect(chart.area(runs(["3.9"]), { theme: "light" }).spec["background"]).toBe("#ffffff");
-    expect(chart.vegaLite(runs(["3.9"]), { mark: "bar" }).spec["background"]).toBe(
-      THEMES.dark.background,
-    );
-  });
-
-  test.each([undefined, null, "__proto__"])("refuses %s, and charts stay as they were", (name) => {
-    expect(() => chart.theme(name as never)).toThrow(/theme: .*: pass/);
-    expect(chart.area(runs(["3.9"])).spec["background"]).toBe("#ffffff");
-  });
 });
 
 describe("other", () => {

@@ -2,12 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, Result } from "../../src/index.js";
 import { layers, legend, subtitle, title } from "./support/layers.js";
-import {
-  makeResult,
-  versionSummary,
-  weeklyCounts,
-  weeklyDurations,
-} from "./support/sample-results.js";
+import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
 
 const one = weeklyDurations().filter((row) => row["software_version"] === "3.8.2");
 const two = weeklyDurations().filter((row) =>
@@ -99,25 +94,6 @@ describe("chart.bar of categories", () => {
       },
     );
     expect(title(chart.bar(by))).toMatch(/^Median by CC and v/);
-  });
-
-  test("stand by size, the rest last, but versions and hours in their own order", () => {
-    const names = (drawn: ReturnType<typeof chart.bar>, channel: "x" | "y" = "x") =>
-      layers(drawn)[0]?.encoding[channel]?.sort;
-    const sizes = makeResult(
-      { cc: ["IT", "DE", "other", "FR"], n: [2, 9, 50, 5] },
-      {
-        dimensions: [{ name: "cc", order: ["IT", "DE", "FR", "other"], other: "other" }],
-        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
-      },
-    );
-    const bars = (options = {}) => chart.bar(sizes, { ...options, other: true });
-    expect(names(bars())).toEqual(["DE", "FR", "IT", "other"]);
-    expect(names(bars({ sort: "given" }))).toEqual(["IT", "DE", "FR", "other"]);
-    expect(names(bars({ horizontal: true }), "y")).toEqual(["DE", "FR", "IT", "other"]);
-    expect(names(chart.bar(versionSummary(), { y: "q50" }))).toEqual(
-      versionSummary().column("software_version"),
-    );
   });
 
   test("are horizontal where a name is long", () => {

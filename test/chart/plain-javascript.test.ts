@@ -66,6 +66,7 @@ describe("options that TypeScript would refuse", () => {
     [{ title: Promise.resolve("x") }, "title: a Promise (is an await missing?): pass a text."],
     [{ y: { type: "sqrt" } }, 'y.type: "sqrt": pass "linear" or "log".'],
     [{ y: { lable: "s" } }, 'the option "y.lable": did you mean y.label?'],
+    [{ reference: 1_800 }, "reference: 1800: pass a number with its label"],
     [{ theme: "constructor" }, 'theme: "constructor": pass "light" or "dark".'],
     [
       { colour: "probe_cc" },
@@ -88,15 +89,6 @@ test("x and y take a column, or an object with it and what is said of the axis",
   const made = chart.line(counts, { y: { label: "Rows", zero: false } });
   expect(JSON.stringify(made.spec)).toContain('"title":"Rows"');
   expect(drawRecipe(counts, made.recipe).spec).toEqual(made.spec);
-});
-
-test("a chart under another library's word names its own", () => {
-  const guessed = chart as unknown as Record<string, unknown>;
-  expect(refusal(() => guessed["scatter"])).toBe(
-    "Can't draw with chart.scatter: it is called chart.dot.",
-  );
-  expect(refusal(() => guessed["points"])).toContain("chart.dot");
-  expect(Object.keys(chart)).not.toContain("scatter");
 });
 
 test("chart.data can't be changed: a file tells what the picture shows", () => {

@@ -53,6 +53,26 @@ describe('"other" where it would flatten the rest', () => {
     expect(map.data.rows.map(([, name]) => name)).toContain("other");
   });
 
+  test("is a bar where it is at most three times as long as the longest, or asked for", () => {
+    const bars = (rest: number, options = {}) => {
+      const rows = { probe_cc: COUNTRIES, runs: [30, 20, 10, rest] };
+      return chart.bar(makeResult(rows, meaning()), options);
+    };
+    const names = (drawn: ReturnType<typeof bars>) => drawn.data.rows.map(([name]) => name);
+    expect(names(bars(1_940))).toEqual(["IT", "DE", "BR"]);
+    expect(subtitle(bars(1_940))).toContain("other: 1,940 of 2,000 (97 %), not drawn.");
+    expect(names(bars(90))).toEqual(COUNTRIES);
+    expect(names(bars(1_940, { other: true }))).toEqual(COUNTRIES);
+    expect(names(bars(5, { other: false }))).not.toContain("other");
+    for (const [horizontal, channel] of [
+      [false, "x"],
+      [true, "y"],
+    ] as const) {
+      const [bar] = layers(bars(1_940, { other: true, horizontal }));
+      expect(bar!.encoding[channel]!["sort"]).toEqual(COUNTRIES);
+    }
+  });
+
   test("a heat map of two dimensions leaves out the one that flattens", () => {
     const rows = COUNTRIES.flatMap((probe_cc, i) =>
       ["a", "other"].map((test_name) => ({

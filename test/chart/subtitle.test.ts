@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { chart } from "../../src/index.js";
-import { textWidth } from "../../src/chart/fonts/shipped-font.js";
+import { textWidth } from "../../src/chart/render/fonts/shipped-font.js";
 import { weeklyCounts } from "./support/sample-results.js";
 
 const subtitle = (made: { spec: Record<string, unknown> }): readonly string[] =>

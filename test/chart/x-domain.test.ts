@@ -54,6 +54,19 @@ describe("the time that a chart shows", () => {
     expect(drawnMarks(marked("bar", "2026-11-24"))).toEqual([]);
   });
 
+  test("an annotation of a span is a band as far as the chart reaches, and ends after its start", () => {
+    const annotations = [chart.annotation("2026-11-02", "rollout", "2027-02-01")];
+    const band = layers(chart.line(counts, { annotations })).find(
+      ({ mark }) => mark.type === "rect",
+    );
+    expect(band?.data.values).toEqual([
+      { time: "2026-11-02T00:00:00Z", end: "2026-11-09T00:00:00Z" },
+    ]);
+    expect(() => chart.annotation("2026-03-02", "incident", "2026-03-02")).toThrow(
+      "pass an end after its time, 2026-03-02T00:00:00.000Z",
+    );
+  });
+
   test("a lone bucket stands in the middle, its annotation inside", () => {
     const lone = weeklyCounts({ range: between("2026-11-09", "2026-11-16") });
     const annotations = [chart.annotation("2026-11-12", "hotfix")];

@@ -46,9 +46,7 @@ function counted(type: string, perSecond: number, quote = (text: string) => text
   // One row in a hundred may be of another unit.
   const other = perSecond === 1 ? 1_761_000_000_000 : 1_761_000_000;
   const nullable = type.includes("Nullable") ? ["NULL"] : [];
-  const text = type.includes("String")
-    ? ["''", "'n/a'", "'176100000x'", "'17610000000000000x'"]
-    : [];
+  const text = type.includes("String") ? ["''", "'n/a'", "'176100000x'"] : [];
   return {
     type,
     step: Math.max(1, 1e6 / perSecond),
@@ -63,36 +61,6 @@ function float(perSecond: number): TimeType {
     step: 1000,
     write: (micros) => String((micros / 1e6) * perSecond),
     none: ["0", "nan", "inf", "-1"],
-  };
-}
-
-/** Text; unreadable ones among it that sort inside the ranges of the questions. */
-function text(type: string, between: string, digits: number, end = ""): TimeType {
-  const write = (micros: number) => {
-    const fraction = digits === 0 ? "" : `.${decimal(micros, digits).split(".")[1]}`;
-    return quoted(
-      `${iso(micros).slice(0, 10)}${between}${iso(micros).slice(11, 19)}${fraction}${end}`,
-    );
-  };
-  const dots = digits === 0 ? "" : `.${"0".repeat(digits)}`;
-  const broken = [`2025-10-32${between}00:00:00`, `2025-10-27${between}25:00:00`].map((one) =>
-    quoted(`${one}${dots}${end}`),
-  );
-  const nullable = type.includes("Nullable") ? ["NULL"] : [];
-  return {
-    type,
-    step: 10 ** (6 - digits),
-    write,
-    none: ["''", "'n/a'", "'2025-10-28'", "'2025-10-28 soon'", "'0'", ...broken, ...nullable],
-  };
-}
-
-/** Text in UTC and with an offset, in turns. */
-function mixed(plain: TimeType): TimeType {
-  const ahead = (micros: number) => plain.write(micros + 7_200_000_000).replace(/'$/, "+02:00'");
-  return {
-    ...plain,
-    write: (micros) => (Math.floor(micros / 1e6) % 2 === 0 ? plain.write(micros) : ahead(micros)),
   };
 }
 
@@ -115,11 +83,6 @@ export const TIME_TYPES: readonly TimeType[] = [
   counted("Nullable(Int64)", 1e3),
   float(1),
   float(1e3),
-  text("String", " ", 0),
-  text("String", " ", 6),
-  text("LowCardinality(String)", "T", 0, "Z"),
-  text("Nullable(String)", "T", 3, "Z"),
-  mixed(text("String", " ", 0)),
   counted("String", 1, quoted),
   counted("LowCardinality(Nullable(String))", 1e6, quoted),
   date("Date"),

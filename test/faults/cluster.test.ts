@@ -115,7 +115,7 @@ describe("a reader of a cluster", () => {
     });
     const { origin } = await lab.measurements.counts({ range, every: "all" });
     expect(origin.notes.join(" ")).toContain(
-      "Each server of the cluster of3 merges its own rows of merging (sharded by rand()): a row that two of them hold counts twice.",
+      "Each server of the cluster of3 merges its own rows of merging: a row that two of them hold counts twice.",
     );
   });
 
@@ -213,6 +213,6 @@ it("says where a shard has other columns", async () => {
   });
   await using lab = await connect({ measurements: cluster.shards[0]!.as("ro2") });
   await expect(lab.measurements.counts({ range, every: "all", by: "probe_asn" })).rejects.toThrow(
-    /^Can't count measurements: Identifier 'probe_asn' cannot be resolved \(UNKNOWN_IDENTIFIER, code 47\)\. Remedy: have the tables of all shards given the columns and types/,
+    /^Can't count measurements: .*probe_asn.*\(UNKNOWN_IDENTIFIER, code 47\)/,
   );
 });

@@ -14,7 +14,7 @@ const TABLES = [
   `CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, message String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP SETTINGS index_granularity = 256`,
   `INSERT INTO logs SELECT toInt64(toUnixTimestamp(${time})) * 1000000, toString(intDiv(number, 40)) FROM numbers(100000)`,
   `CREATE TABLE texts (at String, n UInt32) ENGINE = MergeTree ORDER BY at`,
-  `INSERT INTO texts SELECT toString(${time}), number FROM numbers(100000)`,
+  `INSERT INTO texts SELECT toString(toUnixTimestamp(${time})), number FROM numbers(100000)`,
   `CREATE TABLE days (day Date, n UInt32) ENGINE = MergeTree ORDER BY day`,
   `INSERT INTO days SELECT toDate('2026-04-01') + number, number FROM numbers(100)`,
   `CREATE TABLE fine (t Nullable(DateTime64(6, 'Asia/Kathmandu')), n UInt32) ENGINE = MergeTree ORDER BY n PARTITION BY toYYYYMM(assumeNotNull(t))`,

@@ -57,7 +57,7 @@ export function hostileReport(): Postmortem {
     report.add(table(result, { caption: text }), { name: `table-${at}` });
   }
   const short = PAYLOADS.map((text) => text.slice(0, 2_000));
-  report.add(table(counts(short), { bars: true, limit: 4_000 }), { caption: sayable.join(" ") });
+  report.add(table(counts(short), { limit: 4_000 }), { caption: sayable.join(" ") });
   return report.add(
     chart.bar(counts(usable.slice(0, 40)), { ...small, x: "software_version", color: null }),
     { name: "values" },

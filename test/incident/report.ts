@@ -31,7 +31,7 @@ export function report(): Postmortem {
     .finding("Runs of 3.11.0 are short", line)
     .timeline("2026-03-20 08:40", "Alarm", "https://alerts.example.org/a?b=1&c=2")
     .timeline("2026-03-18T11:00:00+02:00", "3.11.0 released", line)
-    .add(table(versionSummary(), { bars: ["runs"] }), { name: "versions" })
+    .add(table(versionSummary()), { name: "versions" })
     .add(chart.vegaLite(weeklyCounts(), FREE), { name: "free" })
     .action({
       what: "Alert on run length",

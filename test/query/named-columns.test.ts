@@ -98,8 +98,6 @@ describe("lab.query(sql, { columns })", () => {
     [{ software_version: share() }, /"software_version", .* as share\(\): it must hold a number/],
     [{ t: count() }, /"t", a Date, as count\(\): it must hold a number/],
     [{ t: "dimension" }, /"t", a Date, as a dimension: give a text/],
-    [{ t: "month" }, /"t" as the start of months: it holds 2026-\d\d-\d\d.* where none begins/],
-    [{ n: share() }, /"n" as a share: it holds \d+, and a share is from 0 to 1/],
     [{ blocked: share({ anomaly: "t" }) }, /as share\(\) of some rows: the SQL says of which/],
     [{ n: count({ where: { anomaly: "t" } }) }, /as count\(\) of some rows/],
     [{ t: "wek" }, /"t" as "wek": pass a span, "dimension", "version"/],

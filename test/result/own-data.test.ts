@@ -12,7 +12,6 @@ import {
   quantile,
   type Result,
   rows,
-  share,
   sum,
 } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -175,14 +174,10 @@ describe("rows(list, columns)", () => {
     expect(() => weekly.join(daily)).toThrow("one is by week, the other by day; ask both with");
     expect(() => weekly.join(rows([{ cc: "IT" }]))).toThrow(/no time or dimension is in both/);
     expect(() => weekly.join([{ t: 1 }] as never)).toThrow(/make rows of your own one/);
-    expect(() => rows([{ t: "2026-04-07", n: 1 }], week)).toThrow(
-      /the start of weeks: it holds 2026-04-07 UTC, where none begins/,
-    );
     expect(() => rows([{ t: "soon" }], { t: "day" })).toThrow(
       /Can't read "soon" as the column "t"/,
     );
     expect(() => rows([{ cc: "IT" }], { cx: "dimension" })).toThrow(/did you mean "cc"/);
     expect(() => rows(Promise.resolve([]) as never)).toThrow(/write await before it/);
-    expect(() => rows([{ part: 20 }], { part: share() })).toThrow(/a share is from 0 to 1/);
   });
 });

@@ -117,7 +117,7 @@ export const answers = [
   await lab.logs.bursts({ range }),
   await lab.logs.checkIn({ range }),
   await lab.logs.submissions({ range }),
-  await testLists.churns([]),
+  testLists.churns([]),
   await testLists.fetch({ baseUrl: "https://api.example.org", country: "IT" }),
 ] as const;
 

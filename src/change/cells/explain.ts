@@ -131,9 +131,16 @@ export function explainCells(given: ChangeCells): Explanation {
 
 /** What cells' change is made of; and the cells with what should have come and didn't. */
 export function accountOf(given: ChangeCells): { cells: ChangeCells; account: Account } {
+  const known = accounts.get(given);
+  if (known !== undefined) return known;
   const cells = withMissing(given);
-  return { cells, account: cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells) };
+  const account = cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells);
+  accounts.set(given, { cells, account });
+  return { cells, account };
 }
+
+/** A comparison and an explanation of the same cells share their account. */
+const accounts = new WeakMap<ChangeCells, ReturnType<typeof accountOf>>();
 
 function explanationOf(cells: ChangeCells, account: Account): Explanation {
   const { before, after, moves, parts } = account;

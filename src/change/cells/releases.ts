@@ -62,15 +62,6 @@ function totalsByRelease(
  * and test of its program: what should have come there and didn't has no row.
  */
 export function withMissing(cells: ChangeCells): ChangeCells {
-  const known = extended.get(cells) ?? extend(cells);
-  extended.set(cells, known);
-  return known;
-}
-
-/** Two questions of the same cells share what is learned of their leaves. */
-const extended = new WeakMap<ChangeCells, ChangeCells>();
-
-function extend(cells: ChangeCells): ChangeCells {
   const { version } = releaseDimensions(cells);
   if (version < 0 || cells.names.length === 1) return cells;
   const places = arranged(cells);

@@ -18,12 +18,8 @@ import { PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** All English of `explain` and `compare`: what facts in numbers say. */
 
-/** Headline and evidence of a cause, and what stands below. */
-interface Texts {
-  readonly headline: string;
-  readonly evidence: string;
-  readonly details: readonly string[];
-}
+/** What is said of a cause. */
+type Texts = readonly [headline: string, evidence: string, ...details: string[]];
 
 type Ends = Pick<Account, "before" | "after">;
 
@@ -98,15 +94,15 @@ export function tellExplanation(
     const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
     return tell("Nothing stands out", whole, [usual, ...more]);
   }
-  const own = causeTexts(cells, first, parts[0]!, parts);
+  const [head, evidence, ...details] = causeTexts(cells, first, parts[0]!, parts);
   const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
   const listed = others.slice(0, MOST_LISTED).map((cause, at) => {
     return causeSentence(cells, cause, parts[at + 1]!, parts);
   });
   const untold = others.length - listed.length;
-  return tell(first.grade === "named" ? own.headline : `May be: ${own.headline}`, own.evidence, [
+  return tell(first.grade === "named" ? head : `May be: ${head}`, evidence, [
     parts[0]!.doubt && DOUBTS[parts[0]!.doubt],
-    ...own.details,
+    ...details,
     isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
     ...listed,
     untold > 0 &&
@@ -122,7 +118,7 @@ export function causeSentence(
   part: Part,
   parts: readonly Part[],
 ): string {
-  const { headline, evidence, details } = causeTexts(cells, cause, part, parts);
+  const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
   return tell(headline, evidence, details).sentence;
 }
 
@@ -205,11 +201,9 @@ function causeTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonl
   switch (part.kind) {
     case "all": {
       const many = amount(Math.round(Math.abs(part.change)), "");
-      const headline =
-        part.change < 0
-          ? `All ${cells.unit} are gone: ${many} before, none now`
-          : `${many} ${cells.unit} came where none did before`;
-      return { headline, evidence: "", details: [] };
+      return part.change < 0
+        ? [`All ${cells.unit} are gone: ${many} before, none now`, ""]
+        : [`${many} ${cells.unit} came where none did before`, ""];
     }
     case "release":
     case "either":
@@ -219,17 +213,12 @@ function causeTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonl
     case "release rate":
       return releaseRateTexts(cells, cause, part);
     case "mix": {
-      const [evidence, ...details] = mixTexts(cells, part);
       const more = part.is < part.was ? "less" : "more";
       const headline = `The mix of ${part.name} changed: ${more} ${valueText(part.value)}`;
-      return { headline, evidence: evidence!, details };
+      return [headline, ...mixTexts(cells, part)];
     }
     case "moved":
-      return {
-        headline: movedHead(cells, cause, part, parts.length),
-        evidence: movedEvidence(cells, cause, part),
-        details: [],
-      };
+      return [movedHead(cells, cause, part, parts.length), movedEvidence(cells, cause, part)];
   }
 }
 
@@ -284,11 +273,12 @@ function releaseTexts({ names, unit }: ChangeCells, cause: Cause, part: Part): T
         ? `lost ${moved}`
         : `sends more ${unit}${by}`;
   const came = part.isAsIf ? "would have come, had its runs held as many as before," : "came";
-  return {
-    headline: `${name === "" ? "It" : name} ${verb}${inPlace}`,
-    evidence: `${rounded(after)} ${unit} ${came} where ${rounded(before)} were to be expected${by}${partText(cause.part)}`,
-    details: part.open && (isEither || after <= before) ? [openText(part.open)] : [],
-  };
+  const isOpen = part.open && (isEither || after <= before);
+  return [
+    `${name === "" ? "It" : name} ${verb}${inPlace}`,
+    `${rounded(after)} ${unit} ${came} where ${rounded(before)} were to be expected${by}${partText(cause.part)}`,
+    ...(isOpen ? [openText(part.open)] : []),
+  ];
 }
 
 function openText(open: Open): string {
@@ -353,11 +343,11 @@ function runsTexts(
   const all = Math.abs((cause.part ?? 0) - 1) < PART_TOLERANCE ? "all" : percent(cause.part ?? 0);
   const isDrop = cause.change / cause.part! < 0;
   const share = partText(cause.part) && `That is ${all} of the ${isDrop ? "drop" : "rise"}`;
-  return {
-    headline: `${who} ${did} (${signedPercent(holds / held - 1)})`,
-    evidence: [figures, share].filter(Boolean).join(". "),
-    details: shown ? [shownText(shown, { isShorter, isRepeated, where })] : [],
-  };
+  return [
+    `${who} ${did} (${signedPercent(holds / held - 1)})`,
+    [figures, share].filter(Boolean).join(". "),
+    ...(shown ? [shownText(shown, { isShorter, isRepeated, where })] : []),
+  ];
 }
 
 /** What its runs show besides: how long they take, or how many rows are duplicates. */
@@ -388,33 +378,36 @@ function releaseRateTexts(
   const { name, inPlace } = releaseName(names, cause.where);
   const value = (rate: number) => rateText(cells, rate);
   const had = part.had === null ? "none before" : `before: ${percent(part.had)}`;
-  const details = [`${percent(part.has)} of all ${rowNoun} are of it (${had})`];
+  const rows = `${percent(part.has)} of all ${rowNoun} are of it (${had})`;
   const share = partText(cause.part);
   if (part.had !== null && Math.abs(after / part.was - 1) < TOTAL_TOLERANCE) {
-    return {
-      headline: `Users went to ${name}${inPlace}`,
-      evidence: `It has ${value(after)}, as before (${value(part.was)}); what they left had ${value(before)}${share}`,
-      details,
-    };
+    return [
+      `Users went to ${name}${inPlace}`,
+      `It has ${value(after)}, as before (${value(part.was)}); what they left had ${value(before)}${share}`,
+      rows,
+    ];
   }
   if (quantile === undefined) {
-    return {
-      headline: `${name}${inPlace} went from ${value(before)} to ${value(after)}`,
-      evidence: `It has ${value(after)}; what its users had before had ${value(before)}${share}`,
-      details,
-    };
+    return [
+      `${name}${inPlace} went from ${value(before)} to ${value(after)}`,
+      `It has ${value(after)}; what its users had before had ${value(before)}${share}`,
+      rows,
+    ];
   }
   const [greater, smaller, above] =
     unit === "s" ? ["longer", "shorter", "last longer than"] : ["greater", "smaller", "are above"];
-  return {
-    headline: `${name}${inPlace} has ${after > before ? greater : smaller} ${rowNoun}`,
-    evidence: `${percent(after)} of its ${rowNoun} ${above} ${amount(quantile.at, unit)}; of what its users had before, ${percent(before)} did${share}`,
-    details,
-  };
+  return [
+    `${name}${inPlace} has ${after > before ? greater : smaller} ${rowNoun}`,
+    `${percent(after)} of its ${rowNoun} ${above} ${amount(quantile.at, unit)}; of what its users had before, ${percent(before)} did${share}`,
+    rows,
+  ];
 }
 
 /** Of which dimension the mix changed; what that makes up of the change. */
-function mixTexts(cells: ChangeCells, { name, value, was, is, r0, r1, part }: MixShift): string[] {
+function mixTexts(
+  cells: ChangeCells,
+  { name, value, was, is, r0, r1, part }: MixShift,
+): [string, string] {
   const within =
     part > 1 + TOTAL_TOLERANCE
       ? "within its values it moved the other way (Simpson's paradox)"

@@ -9,21 +9,20 @@ import { buckets, nextBucket } from "../../time/bucket.js";
 import { bucketNoun } from "../../time/step.js";
 import { Chart } from "../chart-value.js";
 import { resultOf } from "../check-result.js";
-import { PANEL, ROW } from "../render/fluid.js";
 import { heading, words } from "../render/label.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import { BESIDE_PLOT } from "../render/screens.js";
+import { THEMES, type VegaLiteSpec } from "../render/theme.js";
 import { checkChartOptions, type ExploreChartOptions } from "../options.js";
 import { wholeSpec } from "../result-chart.js";
 import { list } from "../roles.js";
 import { spanSentence } from "../sentences.js";
-import { chartSeries, look, seriesDimension, themeOf } from "../series.js";
+import { chartSeries, seriesDimension } from "../series.js";
 import {
   type LinkedCube,
   GAP,
   HEIGHT,
   MOST_BARS,
   panel,
-  panelWidth,
   params,
   series,
   stateLines,
@@ -31,6 +30,8 @@ import {
 } from "./views.js";
 
 const MOST_PANELS = 4;
+/** Pixels of bars that can be read. */
+const NARROWEST = 180;
 
 /** The linked views of a Result; see `chart.explore`. */
 export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Chart {
@@ -55,32 +56,41 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     ...origin.reductions,
     ...origin.notes,
   ];
-  const width = panelWidth(names.length);
-  const spec = wholeSpec(origin, {
-    panels: { width, columns: names.length, apart: GAP },
-    title: options.title ?? `${measure.label}${per} by ${by}`,
-    subtitle: [options.subtitle ?? "", sentences.join(" ")],
-    widest: WIDTH,
-    theme: options.theme,
-    described: (text) => describe(cube, text),
-    reductions: cut,
-    body: {
-      data: { values: cellRows(cube) },
-      params: [...params(cube), { name: ROW, value: WIDTH }, { name: PANEL, value: width }],
-      vconcat: [
-        { width: WIDTH, height: HEIGHT, layer: [series(cube), stateLines(cube)] },
-        { hconcat: names.map((_, at) => panel(cube, at)), spacing: GAP, bounds: "flush" },
-      ],
-      spacing: 90,
-      bounds: "flush",
-    },
-  });
+  const specFor = (width: number): VegaLiteSpec => {
+    // Views that are too narrow beside each other stand below each other.
+    const columns = Math.max(
+      1,
+      Math.min(names.length, Math.floor((width + GAP) / (NARROWEST + GAP))),
+    );
+    const panels = names.map((_, at) =>
+      panel(cube, at, Math.floor((width - GAP * (columns - 1)) / columns)),
+    );
+    return wholeSpec(origin, {
+      title: options.title ?? `${measure.label}${per} by ${by}`,
+      subtitle: [options.subtitle ?? "", sentences.join(" ")],
+      widest: width,
+      theme: options.theme,
+      described: (text) => describe(cube, text),
+      reductions: cut,
+      body: {
+        data: { values: cellRows(cube) },
+        params: params(cube),
+        vconcat: [
+          { width, height: HEIGHT, layer: [series(cube, width), stateLines(cube, width)] },
+          { concat: panels, columns, spacing: { column: GAP, row: 40 }, bounds: "flush" },
+        ],
+        spacing: 90,
+        bounds: "flush",
+      },
+    });
+  };
   const drawn = {
     names: result.columnNames(),
     rows: result.rows().map((row) => Object.values(row)),
   };
-  const recipe = { explore: { ...options, theme: options.theme ?? look.theme } };
-  return new Chart(spec, result, drawn, recipe);
+  const recipe = { explore: options };
+  const screen = (place = WIDTH + BESIDE_PLOT) => specFor(Math.min(WIDTH, place - BESIDE_PLOT));
+  return new Chart(specFor(WIDTH), result, drawn, recipe, screen);
 }
 
 /** @throws ProbelabError for a measure that can't be computed under every choice. */
@@ -122,7 +132,17 @@ function cubeOf(result: Result, { y, theme }: ExploreChartOptions): LinkedCube {
     return chartSeries(column, seriesDimension(result.origin.columns, name, column), name);
   });
   const zone = zoneOf(result.origin);
-  return { result, time, measure, sums, names, values, edges, theme: themeOf(theme), zone };
+  return {
+    result,
+    time,
+    measure,
+    sums,
+    names,
+    values,
+    edges,
+    theme: THEMES[theme ?? "light"],
+    zone,
+  };
 }
 
 /** The buckets of the range, and where rows begin elsewhere those as well. */

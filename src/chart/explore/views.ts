@@ -2,7 +2,6 @@ import { bucketNoun } from "../../time/step.js";
 import { formatInstant } from "../../time/time-zone.js";
 import { columnTitle, TITLE_ABOVE, timeAxis, valueLabel } from "../axes.js";
 import { tooltipTitle } from "../frame.js";
-import { PANEL, ROW } from "../render/fluid.js";
 import { fitNames, fittedLabel, heading, words } from "../render/label.js";
 import type { Theme, VegaLiteSpec } from "../render/theme.js";
 import type { MeasureColumn, TimeColumn } from "../../result/origin.js";
@@ -24,7 +23,7 @@ export interface LinkedCube {
   readonly zone: string;
 }
 
-/** Of the file; screens draw it as wide as its place. */
+/** Pixels of the series in the file. */
 export const WIDTH = 720;
 export const HEIGHT = 130;
 export const GAP = 24;
@@ -133,7 +132,7 @@ function numberTexts({ measure }: LinkedCube) {
 }
 
 /** What the choice amounts to, and what is chosen: the range and the filter of the same question. */
-export function stateLines(cube: LinkedCube): VegaLiteSpec {
+export function stateLines(cube: LinkedCube, width: number): VegaLiteSpec {
   const { names, measure, time, theme } = cube;
   const { full, change } = numberTexts(cube);
   const chosen = names.map(
@@ -143,7 +142,7 @@ export function stateLines(cube: LinkedCube): VegaLiteSpec {
   const noun = `(hi - lo) + (hi - lo == 1 ? " ${bucketNoun(time.every, false)}" : " ${bucketNoun(time.every, true)}")`;
   const against = `compared ? ", " + (datum.change == "" ? "" : datum.change + " ") + "against " + (${full("datum.b")}) + " in the " + ${noun} + " before" : spanned ? ", nothing whole of this length before" : ""`;
   const unit = measure.unit === "share" || measure.unit === "" ? "" : ` ${measure.unit}`;
-  const place = { type: "text", align: "left", baseline: "middle", limit: { expr: ROW }, x: 0 };
+  const place = { type: "text", align: "left", baseline: "middle", limit: width, x: 0 };
   const line = (field: string, y: number, look: VegaLiteSpec): VegaLiteSpec => ({
     mark: { ...place, y, ...look },
     encoding: { text: { field, type: "nominal" } },
@@ -166,11 +165,11 @@ export function stateLines(cube: LinkedCube): VegaLiteSpec {
 }
 
 /** The series of what is chosen in the bars, over all of the time. */
-export function series(cube: LinkedCube): VegaLiteSpec {
+export function series(cube: LinkedCube, width: number): VegaLiteSpec {
   const { edges, time, zone, theme, measure } = cube;
   const size = edges.length - 1;
   const { full } = numberTexts(cube);
-  const axis = timeAxis([edges[0]!, edges.at(-1)!], zone, WIDTH, time.every);
+  const axis = timeAxis([edges[0]!, edges.at(-1)!], zone, width, time.every);
   const instants = axis.values as number[];
   const places = instants.map((instant) => placeOf(instant, edges));
   const x = {
@@ -268,24 +267,14 @@ function placeOf(instant: number, edges: readonly number[]): number {
   return at + (instant - edges[at]!) / (edges[at + 1]! - edges[at]!);
 }
 
-/** The width of a dimension's bars beside those of so many. */
-export function panelWidth(count: number): number {
-  return Math.floor((WIDTH - GAP * (count - 1)) / count);
-}
-
-/** A value as its bar has room for it. */
-function fittedValue(values: readonly Series[], name: string): string {
+/** A value as its bar of so many pixels has room for it. */
+function fittedValue(values: readonly Series[], name: string, width: number): string {
   const names = values.map(({ label }) => label);
-  const room = [60, 100, 150, 220, 320, 460];
-  const cut = room.map(
-    (pixels) => fittedLabel(names, fitNames(names, pixels, NAME_SIZE), name) ?? name,
-  );
-  const step = room.slice(1).map((pixels) => `(${PANEL} - ${BESIDE_NAME} >= ${pixels})`);
-  return `[${cut.map((each) => `(${each})`).join(", ")}][${step.join(" + ")}]`;
+  return fittedLabel(names, fitNames(names, width - BESIDE_NAME, NAME_SIZE), name) ?? name;
 }
 
 /** A dimension's values, the largest first, by what is chosen elsewhere. */
-export function panel(cube: LinkedCube, at: number): VegaLiteSpec {
+export function panel(cube: LinkedCube, at: number, width: number): VegaLiteSpec {
   const { names, values, theme } = cube;
   const { full, short, change } = numberTexts(cube);
   const bars = Math.min(MOST_BARS, values[at]!.length);
@@ -305,17 +294,17 @@ export function panel(cube: LinkedCube, at: number): VegaLiteSpec {
     mark: { type: "rect", ...look },
     encoding: { x: { ...x, field }, x2: { datum: 0 }, ...band(0, 1), ...more },
   });
-  const text = (field: string, look: VegaLiteSpec, x: string): VegaLiteSpec => ({
+  const text = (field: string, look: VegaLiteSpec, x: number): VegaLiteSpec => ({
     mark: { type: "text", baseline: "middle", fontSize: 12, color: theme.text, ...look },
     encoding: {
-      x: { value: { expr: x } },
+      x: { value: x },
       y: { ...row, field: "middle" },
       text: { field, type: "nominal" },
       opacity: { condition: { test: isChosen(at), value: 1 }, value: 0.5 },
     },
   });
   return {
-    width: panelWidth(names.length),
+    width,
     height: bars * BAR,
     title: {
       text: heading(names[at]!),
@@ -347,7 +336,7 @@ export function panel(cube: LinkedCube, at: number): VegaLiteSpec {
       // Vega warns of a scale of nulls alone.
       { calculate: "isValid(datum.b) ? datum.b : 0", as: "mark" },
       { calculate: short("datum.f"), as: "amount" },
-      { calculate: fittedValue(values[at]!, `datum.d${at}`), as: "name" },
+      { calculate: fittedValue(values[at]!, `datum.d${at}`, width), as: "name" },
     ],
     layer: [
       length("g", { color: theme.grid }),
@@ -365,9 +354,9 @@ export function panel(cube: LinkedCube, at: number): VegaLiteSpec {
           opacity: { condition: { test: "isValid(datum.b)", value: 1 }, value: 0 },
         },
       },
-      text("name", { align: "left" }, "5"),
-      text("change", { align: "right", color: theme.muted }, `${PANEL} - 50`),
-      text("amount", { align: "right" }, `${PANEL} - 4`),
+      text("name", { align: "left" }, 5),
+      text("change", { align: "right", color: theme.muted }, width - 50),
+      text("amount", { align: "right" }, width - 4),
       {
         params: [
           { name: `pick${at}`, select: { type: "point", fields: [`d${at}`], toggle: "true" } },
@@ -375,7 +364,7 @@ export function panel(cube: LinkedCube, at: number): VegaLiteSpec {
         mark: { type: "rect", opacity: 0, cursor: "pointer" },
         encoding: {
           x: { value: 0 },
-          x2: { value: { expr: PANEL } },
+          x2: { value: width },
           ...band(0, 1),
           tooltip: [
             { field: `d${at}`, type: "nominal", title: tooltipTitle(heading(names[at]!)) },

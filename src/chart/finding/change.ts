@@ -34,9 +34,9 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
   };
 
 /** Characters of the sentences above a picture, some four lines: all are in the description. */
-const LONGEST = 560;
+const LONGEST_SENTENCE = 560;
 /** Rows of a finding's table in a cell. */
-const MOST_ROWS = 20;
+const TABLE_ROWS = 20;
 
 function checkFinding(finding: Finding): void {
   if (!isFinding(finding)) {
@@ -89,7 +89,7 @@ export function drawChange(
   options: ChangeChartOptions,
 ): Chart {
   const figure = FIGURES[record.kind]!(result, record);
-  const { spec, rows, live } = drawnResult(
+  const { spec, rows, screen } = drawnResult(
     figure.result,
     figure.kind,
     { ...figure.options, ...options },
@@ -99,12 +99,12 @@ export function drawChange(
       first: record.bare ? "" : firstSentences(record.sentence),
     },
   );
-  return new Chart(spec, result, rows, { change: record, options }, live);
+  return new Chart(spec, result, rows, { change: record, options }, screen);
 }
 
 /** The sentences that fit above a picture. */
 function firstSentences(text: string): string {
-  const cut = cleanText(text, LONGEST);
+  const cut = cleanText(text, LONGEST_SENTENCE);
   const end = cut.endsWith("…") ? cut.lastIndexOf(". ") + 1 : 0;
   return end > 0 ? `${cut.slice(0, end)} …` : cut;
 }
@@ -148,7 +148,7 @@ export async function findingBundles(
   const { dimensions, measures } = result.origin.columns;
   // Of causes without the columns that their names repeat.
   const columns = [...dimensions, ...measures].map(({ name }) => name);
-  const model = tableModel(result, { limit: MOST_ROWS, ...(kind === "explain" && { columns }) });
+  const model = tableModel(result, { limit: TABLE_ROWS, ...(kind === "explain" && { columns }) });
   const first = sentenceText(headline);
   const bundle = (html: string, text: string, more: object = {}): MimeBundle => ({
     data: { "text/html": html, "text/plain": text, ...more },

@@ -7,7 +7,7 @@ import { amount, number, percent, signedPercent } from "../../base/numbers.js";
 import { spoken } from "../../change/words.js";
 import { rowKey, rowsByKey } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
-import type { ResultColumns } from "../../result/origin.js";
+import { gapMeasure, type ResultColumns } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { DAY } from "../../time/span.js";
 import { heading, label } from "../render/label.js";
@@ -166,7 +166,7 @@ export function steps(result: Result): FindingPicture {
       { name: "step", order, ordered: true },
       { name: "when", order: [now, before], other: before },
     ],
-    measures: [{ name: "reports", label: "Reports", unit: "", additive: false, missing: "gap" }],
+    measures: [gapMeasure("reports", "Reports", "")],
   };
   const table = foundTable(result.table, ["step", "when", "reports", "figures"], rows);
   return {
@@ -189,13 +189,12 @@ export function runsByVersion(result: Result): FindingPicture {
   const rows = measures.flatMap(({ name, label }) =>
     result.rows().map((row) => ({ ...row, measure: label, value: row[name] })),
   );
-  const value = { name: "value", label: "", unit: "", additive: false, missing: "gap" } as const;
   const columns: ResultColumns = {
     dimensions: [
       ...dimensions,
       { name: "measure", order: measures.map(({ label }) => label), ordered: true },
     ],
-    measures: [value],
+    measures: [gapMeasure("value", "", "")],
   };
   const names = [version!.name, range!.name, "measure", "value"];
   return {

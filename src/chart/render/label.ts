@@ -1,12 +1,12 @@
 import { redact } from "../../base/redact.js";
 import { cleanText, textOf } from "../../base/text.js";
-import { textWidth, type FontWeight } from "../fonts/shipped-font.js";
+import { textWidth, type FontWeight } from "./fonts/shipped-font.js";
 import { columnTitle, columnWords, valueWords } from "../../result/column-words.js";
 
-const LONGEST = 120;
+const LONGEST_LABEL = 120;
 
 /** A value as a text to show: one line, cut in its middle; `(none)` for null, `(empty)` for an empty text. */
-export function label(value: unknown, longest = LONGEST): string {
+export function label(value: unknown, longest = LONGEST_LABEL): string {
   if (value === null || value === undefined) return "(none)";
   // What is cut, or broken into lines, no longer reads as a secret.
   const whole = redact(textOf(value));

@@ -1,9 +1,8 @@
 import type * as Resvg from "@resvg/resvg-js";
-import { promisify } from "node:util";
-import { crc32, deflate, deflateSync } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
-import { charactersBeyond, fontOptions } from "../fonts/shipped-font.js";
+import { fontOptions } from "./fonts/shipped-font.js";
 import { layOut, originJson, shownText, svgWidth, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
@@ -11,8 +10,7 @@ const DOTS_PER_METRE = 96 / 0.0254;
 
 /**
  * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
- * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts, or as boxes, which is
- * said on the console.
+ * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts, or as boxes.
  *
  * @param scale pixels per CSS pixel.
  */
@@ -24,50 +22,13 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
     );
   }
   const { renderAsync } = await resvg();
-  const draw = (document: string, zoom: number, text: string) =>
-    renderAsync(document, {
-      fitTo: { mode: "zoom", value: zoom },
-      font: fontOptions(text),
-      logLevel: "off",
-    });
-  const text = shownText(svg);
-  const [image] = await Promise.all([draw(svg, scale, text), sayBoxes(text, draw)]);
+  const image = await renderAsync(svg, {
+    fitTo: { mode: "zoom", value: scale },
+    font: fontOptions(shownText(svg)),
+    logLevel: "off",
+  });
   collectAfter(image.width * image.height * 4);
-  return pngOf(image, originJson(spec), scale, titleText(spec.title));
-}
-
-/** Pixels of a cell in which a character is drawn; an unassigned character, which every font draws as a box. */
-const CELL = 24;
-const UNASSIGNED = "\u0378";
-const MOST_TRIED = 200;
-/** Characters that were asked for, and true for those that a font here has. */
-const drawable = new Map<string, boolean>();
-
-/** Says which characters of a text are boxes in a picture, once each. */
-async function sayBoxes(
-  text: string,
-  draw: (svg: string, zoom: number, text: string) => Promise<Resvg.RenderedImage>,
-): Promise<void> {
-  const unknown = charactersBeyond(text).filter((character) => !drawable.has(character));
-  const tried = unknown.slice(0, MOST_TRIED);
-  if (tried.length === 0) return;
-  const cells = [UNASSIGNED, ...tried].map(
-    (character, at) =>
-      `<text x="2" y="${at * CELL + 18}" font-size="16" font-family="Arimo">${character}</text>`,
-  );
-  const height = cells.length * CELL;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${CELL}" height="${height}">${cells.join("")}</svg>`;
-  const { pixels } = await draw(svg, 1, text);
-  const cellOf = (at: number) => pixels.subarray(at * CELL * CELL * 4, (at + 1) * CELL * CELL * 4);
-  for (const [at, character] of tried.entries()) {
-    drawable.set(character, !cellOf(at + 1).equals(cellOf(0)));
-  }
-  const boxes = tried.filter((character) => drawable.get(character) === false);
-  if (boxes.length === 0) return;
-  const shown = boxes.slice(0, 8).join(" ") + (boxes.length > 8 ? " …" : "");
-  console.warn(
-    `No font here has ${shown}: a PNG shows boxes in their place. Name a folder with such a font in PROBELAB_FONTS, or save .svg or .html, which the reader's fonts draw.`,
-  );
+  return withTexts(image.asPng(), originJson(spec), scale, titleText(spec.title));
 }
 
 /** The renderer of pixels, an optional package for each platform. @throws ProbelabError where it is missing */
@@ -83,27 +44,16 @@ export async function resvg(): Promise<typeof Resvg> {
   }
 }
 
-const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
-const BITS = 8;
-const RGBA = 6;
+/** Bytes of a PNG's signature and its header, the first chunk. */
+const HEAD = 8 + 25;
 
 /**
- * A PNG with the origin (a compressed iTXt chunk), its resolution (pHYs) and, where it has one, its
- * title after the header. zlib makes areas of one colour smaller than resvg's own encoder, in half its time.
+ * A PNG with its resolution (pHYs), the origin (a compressed iTXt chunk) and, where it has one, its
+ * title after the header.
  *
  * Source: https://www.w3.org/TR/png-3/
  */
-async function pngOf(
-  image: Resvg.RenderedImage,
-  origin: string,
-  scale: number,
-  title: string,
-): Promise<Buffer> {
-  const { width, height } = image;
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([BITS, RGBA], 8);
+function withTexts(png: Buffer, origin: string, scale: number, title: string): Buffer {
   const resolution = Buffer.alloc(9);
   const dots = Math.round(DOTS_PER_METRE * scale);
   resolution.writeUInt32BE(dots, 0);
@@ -111,29 +61,12 @@ async function pngOf(
   resolution[8] = 1; // the unit is the metre
   const head = Buffer.from("probelab\0\x01\0\0\0", "latin1"); // compressed, no language, no translation
   return Buffer.concat([
-    SIGNATURE,
-    chunk("IHDR", header),
+    png.subarray(0, HEAD),
     chunk("pHYs", resolution),
     chunk("iTXt", Buffer.concat([head, deflateSync(origin)])),
     ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
-    chunk("IDAT", await promisify(deflate)(scanlines(image.pixels, width * 4))),
-    chunk("IEND", Buffer.alloc(0)),
+    png.subarray(HEAD),
   ]);
-}
-
-/** Rows of pixels, each after its filter (0: none), with colours that aren't multiplied by their opacity. */
-function scanlines(pixels: Buffer, row: number): Buffer {
-  for (let at = 3; at < pixels.length; at += 4) {
-    const opacity = pixels[at]!;
-    if (opacity === 0 || opacity === 255) continue;
-    for (let of = at - 3; of < at; of++) pixels[of] = Math.round((pixels[of]! * 255) / opacity);
-  }
-  const height = pixels.length / row;
-  const lines = Buffer.alloc((row + 1) * height);
-  for (let line = 0; line < height; line++) {
-    pixels.copy(lines, line * (row + 1) + 1, line * row, (line + 1) * row);
-  }
-  return lines;
 }
 
 /** Width and height of a PNG of this scale, in CSS pixels. */

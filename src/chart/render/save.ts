@@ -81,8 +81,8 @@ function csvCell(value: Value): string {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
   const text = textOf(value);
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
 /** Rows as Parquet, typed, with the origin and the title in `probelab.origin` and `probelab.title`. */

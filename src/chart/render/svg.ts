@@ -4,7 +4,7 @@ import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText, textOf } from "../../base/text.js";
-import { textWidth } from "../fonts/shipped-font.js";
+import { textWidth } from "./fonts/shipped-font.js";
 import { inertLoader, quietLogger } from "./inert-loader.js";
 
 /** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */

@@ -1,24 +1,15 @@
 import { escapeXml } from "../../base/xml.js";
 
-/** A cell: its text, and how long its bar is, from 0 to 1. */
-export interface TableCell {
-  readonly text: string;
-  readonly bar?: number;
-}
-
 /** A table as any format shows it. */
 export interface TableModel {
   readonly caption: string;
   readonly columns: readonly { readonly title: string; readonly number: boolean }[];
   /** Number of leading columns that name their row. */
   readonly heads: number;
-  readonly rows: readonly (readonly TableCell[])[];
+  readonly rows: readonly (readonly string[])[];
   /** Notes on what the rows leave out, a sentence each. */
   readonly notes: readonly string[];
 }
-
-const BAR_WIDTH = 80;
-const BAR_COLOUR = "%234a90c2"; // #4a90c2, readable on white and on black
 
 /** How text is aligned left in notebooks; pages of ours, which apply no such attribute, do it themselves. */
 export const TEXT_STYLE = ' style="text-align:left"';
@@ -34,8 +25,8 @@ export function tableHtml({ caption, columns, heads, rows, notes }: TableModel):
   const body = rows.map((cells) => {
     const written = cells.map((cell, at) =>
       at < heads
-        ? `<th scope="row"${align()}>${htmlText(cell.text)}</th>`
-        : `<td${columns[at]?.number ? ' nowrap="nowrap"' : ""}${align(columns[at]?.number)}>${htmlText(cell.text)}${htmlBar(cell)}</td>`,
+        ? `<th scope="row"${align()}>${htmlText(cell)}</th>`
+        : `<td${columns[at]?.number ? ' nowrap="nowrap"' : ""}${align(columns[at]?.number)}>${htmlText(cell)}</td>`,
     );
     return `<tr>${written.join("")}</tr>\n`;
   });
@@ -57,21 +48,14 @@ export function htmlText(text: string): string {
   return escapeXml(text).replace(/[$\\]/g, "<span>$&</span>");
 }
 
-function htmlBar({ bar }: TableCell): string {
-  if (bar === undefined) return "";
-  const length = Math.round(bar * BAR_WIDTH * 10) / 10;
-  const svg = `%3Csvg xmlns='http://www.w3.org/2000/svg' width='${BAR_WIDTH}' height='10'%3E%3Crect width='${length}' height='10' fill='${BAR_COLOUR}'/%3E%3C/svg%3E`;
-  return ` <img alt="" width="${BAR_WIDTH}" height="10" src="data:image/svg+xml,${svg}"/>`;
-}
-
-/** A table as GitHub-flavoured Markdown, without bars. */
+/** A table as GitHub-flavoured Markdown. */
 export function tableMarkdown({ caption, columns, rows, notes }: TableModel): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
   return [
     caption === "" ? "" : `${markdownText(caption)}\n\n`,
     line(columns.map(({ title }) => markdownText(title))),
     line(columns.map(({ number }) => (number ? "--:" : ":--"))),
-    ...rows.map((cells) => line(cells.map(({ text }) => markdownText(text)))),
+    ...rows.map((cells) => line(cells.map(markdownText))),
     ...(notes.length > 0 ? [`\n${notes.map(markdownText).join(" ")}\n`] : []),
   ].join("");
 }

@@ -1,4 +1,4 @@
-import { FONT_FAMILY } from "../fonts/shipped-font.js";
+import { FONT_FAMILY } from "./fonts/shipped-font.js";
 
 /** Vega-Lite 5.6 is what JupyterLab 4 carries; version 6 compiles it as well. */
 export const SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json";

@@ -26,7 +26,7 @@ export function pixelAxis(start: number, end: number, columns: number): PixelAxi
  * The pixel column of an x. ClickHouse computes the same expression in query/m4-sql.ts: keep the order
  * of operations, so that the two round alike.
  */
-export function columnOf(x: number, axis: PixelAxis): number {
+export function pixelColumn(x: number, axis: PixelAxis): number {
   const column = Math.floor((x - axis.start) * axis.scale);
   return column < 0 ? 0 : column > axis.columns ? axis.columns : column;
 }
@@ -146,12 +146,12 @@ function keepExtremes(found: Extremes, rows: Int32Array, start: number): number 
 /** The first row after `from` whose x lies right of the column of `x[from]`; x is ascending. */
 function nextColumn(x: Float64Array, from: number, axis: PixelAxis, guess: number): number {
   const end = x.length;
-  const column = columnOf(x[from]!, axis);
+  const column = pixelColumn(x[from]!, axis);
   // Columns hold about as many rows as the one before: look there, then double the step.
   let low = from;
   let step = Math.max(1, guess);
   let high = from + step;
-  while (high < end && columnOf(x[high]!, axis) <= column) {
+  while (high < end && pixelColumn(x[high]!, axis) <= column) {
     low = high;
     step *= 2;
     high += step;
@@ -159,7 +159,7 @@ function nextColumn(x: Float64Array, from: number, axis: PixelAxis, guess: numbe
   if (high > end) high = end;
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
-    if (columnOf(x[middle]!, axis) <= column) low = middle;
+    if (pixelColumn(x[middle]!, axis) <= column) low = middle;
     else high = middle;
   }
   return high;

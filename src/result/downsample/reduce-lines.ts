@@ -36,8 +36,8 @@ export interface ReducedLines {
 
 /** Finest part of a pixel that spare rows are spent on: it shows with anti-aliasing. */
 const FINEST = 64;
-/** Parts of a pixel whose rows lines are thinned from, and how many rows at most: beyond, those of pixels. */
-const PARTS = 2;
+/** Slices of a pixel whose rows lines are thinned from, and how many rows at most: beyond, those of pixels. */
+const SLICES = 2;
 const MOST_CANDIDATES = 100_000;
 /** A spike sticks out by this part of the plot's height. */
 const SPIKE = 16;
@@ -63,12 +63,12 @@ export function reduceLines(
     m4(x, y, pixelAxis(start, end, width * parts));
   // Columns of whole pixels are made of finer ones: all rows are read once.
   const fine = series.map((each) => {
-    const rows = pick(each, 2 * PARTS);
+    const rows = pick(each, 2 * SLICES);
     return { key: each.key, rows, x: at(each.x, rows), y: at(each.y, rows) };
   });
   const chosen = (parts: number): Int32Array[] =>
     series.map((each, i) => {
-      if (parts > 2 * PARTS) return withoutRepeats(pick(each, parts), each.y);
+      if (parts > 2 * SLICES) return withoutRepeats(pick(each, parts), each.y);
       const own = fine[i]!;
       return withoutRepeats(pick(own, parts), own.y).map((place) => own.rows[place]!);
     });
@@ -88,8 +88,8 @@ export function reduceLines(
     }
   }
   if (fits) return { lines: fits.map((kept) => ({ kept, highest: kept })), differs: 0 };
-  const exact = chosen(2 * PARTS);
-  const half = chosen(PARTS);
+  const exact = chosen(2 * SLICES);
+  const half = chosen(SLICES);
   const candidates = total(half) > MOST_CANDIDATES ? chosen(1) : half;
   const thinned = nearest(series, plot, toPixels, exact, candidates, maxRows, bands);
   if (thinned) return thinned;

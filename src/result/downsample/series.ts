@@ -72,7 +72,7 @@ function numberKeys(table: ColumnTable, name: string): { numbers: Int32Array; ke
     return known;
   };
   const numbers = new Int32Array(table.numRows());
-  const column = table.column(name) as Partial<DictionaryColumn & ArrowColumn>;
+  const column = table.column(name) as Partial<DictionaryColumn>;
   if (!isMoved(table) && typeof column.groups === "function") {
     // An Arrow dictionary has numbered its values already.
     const { keys: own, get, size } = column.groups([name]);
@@ -82,44 +82,11 @@ function numberKeys(table: ColumnTable, name: string): { numbers: Int32Array; ke
       if (renumbered[key]! < 0) renumbered[key] = numberOf(get[0]!(key));
       numbers[row] = renumbered[key]!;
     }
-  } else if (!isMoved(table) && column.type?.typeId === ARROW_UTF8 && column.data?.[0]?.offsets) {
-    let start = 0;
-    for (const batch of column.data) {
-      numberTexts(batch, numbers.subarray(start, (start += batch.length)), numberOf);
-    }
   } else {
     const values = valuesInOrder(table, name);
     for (let row = 0; row < numbers.length; row++) numbers[row] = numberOf(values[row]);
   }
   return { numbers, keys };
-}
-
-const TEXTS = 4_096;
-
-/** The number of each text of a batch: by its bytes, as to make a string of each is slow. */
-function numberTexts(batch: Batch, numbers: Int32Array, numberOf: (key: Value) => number): void {
-  const { nullCount, validity } = batch;
-  const [bytes, offsets] = [batch.values as Uint8Array, batch.offsets!];
-  // The last row of each hash: what is the same text as there has its number.
-  const rows = new Int32Array(TEXTS).fill(-1);
-  for (let row = 0; row < numbers.length; row++) {
-    let from = offsets[row]!;
-    const to = offsets[row + 1]!;
-    let hash = to - from;
-    for (let at = from; at < to; at++) hash = (31 * hash + bytes[at]!) % TEXTS;
-    const isNull = nullCount > 0 && !(validity![row >> 3]! & (1 << (row & 7)));
-    const like = isNull ? -1 : rows[hash]!;
-    let same = like < 0 ? -1 : offsets[like]!;
-    if (same >= 0 && offsets[like + 1]! - same === to - from) {
-      while (from < to && bytes[from] === bytes[same]) [from, same] = [from + 1, same + 1];
-      if (from === to) {
-        numbers[row] = numbers[like]!;
-        continue;
-      }
-    }
-    numbers[row] = numberOf(batch.at(row));
-    if (!isNull) rows[hash] = row;
-  }
 }
 
 /** A column that Arquero made of an Arrow dictionary. */
@@ -261,15 +228,12 @@ interface Batch {
   readonly nullCount: number;
   readonly values?: unknown;
   readonly validity?: Uint8Array;
-  /** Of a batch of texts: where each begins in `values`, and the end. */
-  readonly offsets?: Int32Array;
   /** Of a batch of Dates: the times. */
   readonly source?: unknown;
-  at(row: number): Value;
 }
 
 /** Arrow's numbers of its types, and what a timestamp's unit is in milliseconds: s, ms, µs, ns. */
-const [ARROW_FLOAT, ARROW_UTF8, ARROW_TIMESTAMP] = [3, 5, 10];
+const [ARROW_FLOAT, ARROW_TIMESTAMP] = [3, 10];
 const PER_MILLISECOND = [0.001, 1, 1_000, 1_000_000];
 
 /** Floats and times of an Arrow column, from its buffers; undefined for other types. */

@@ -1,9 +1,9 @@
-/** Columns to a pixel; half the width of a look at the lines; the height of a stroke in pixels. */
+/** Sub-columns per pixel; half the sampling window, in sub-columns; stroke height, in pixels. */
 const FINE = 2;
 const HALF = 1;
 const STROKE = 1.5;
 /** How much a pixel counts that a later line hides. */
-const HIDDEN = 0.2;
+const HIDDEN_WEIGHT = 0.2;
 /** How much sooner a corner at the edge of a pixel goes than one in its middle, through which a line without anti-aliasing runs. */
 const EDGE = 0.5;
 
@@ -122,7 +122,7 @@ export function pictureOf(corners: Corners, lines: number, { width, apart }: Plo
         break;
       }
     }
-    return 1 - ((1 - HIDDEN) * hidden) / 4;
+    return 1 - ((1 - HIDDEN_WEIGHT) * hidden) / 4;
   };
   const weights = covers.map(({ low, high }, number): Cover => ({
     low: low.map((edge, column) => seen(number, column, edge)),

@@ -2,6 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import { counted, grouped } from "../../base/text.js";
 import type { Database } from "../../database/database.js";
 import { bind, raw, sql } from "../../query/sql.js";
+import { gapMeasure } from "../../result/origin.js";
 import { Result } from "../../result/result.js";
 import { MINUTE } from "../../time/span.js";
 import { fieldText, instantSql, Lines, masked, type LogOptions } from "./lines.js";
@@ -60,8 +61,6 @@ LIMIT ${raw(String(MOST))}`;
   const none = `No minute stands out by ${threshold} spreads from the usual rate.`;
   const edges = [range.start, range.end].map(Number).filter((edge) => edge % MINUTE !== 0);
   const incomplete = edges.map((edge) => new Date(edge - (edge % MINUTE)));
-  const measure = (name: string, label: string, unit: string) =>
-    ({ name, label, unit, additive: false, missing: "gap" }) as const;
   const programs = [...new Set(rows.array("identifier") as (string | null)[])];
   const result = new Result(rows, {
     ...origin,
@@ -69,9 +68,9 @@ LIMIT ${raw(String(MOST))}`;
       time: { name: "t", every: "minute", incomplete },
       dimensions: [{ name: "identifier", order: programs }],
       measures: [
-        measure("messages", "Messages in the minute", "messages"),
-        measure("usual", "Usual messages a minute", "messages"),
-        measure("score", "Spreads above the usual rate", "spreads"),
+        gapMeasure("messages", "Messages in the minute", "messages"),
+        gapMeasure("usual", "Usual messages a minute", "messages"),
+        gapMeasure("score", "Spreads above the usual rate", "spreads"),
       ],
     },
     reductions:

@@ -113,8 +113,7 @@ export function follower(
     const { time } = table;
     const fields = fieldsOf(table);
     const { type, value } = time.bound(horizon);
-    const coarse = time.coarse?.({ start: horizon }) ?? [];
-    const from = [...coarse.map(raw), sql`${raw(time.sql)} >= ${bind("from", type, value)}`];
+    const from = [sql`${raw(time.sql)} >= ${bind("from", type, value)}`];
     const conditions = [...from, ...(await filterConditions(database, table, filter, from))];
     const columns = fields.map((field) => `${fieldText(field, table)} AS _${field}`);
     const groups = [time.sql, ...fields.map((field) => `_${field}`)];
@@ -130,7 +129,7 @@ ORDER BY ${raw(time.sql)}`);
     const fresh: LogLine[] = [];
     for (const row of answer.table.objects() as Record<string, Value>[]) {
       const ms = Number(row["_t"]);
-      // In a column of text, a time that is none may sort behind the horizon for ever.
+      // In a column of digits, a text that is no time may sort behind the horizon for ever.
       if (ms < horizon.getTime()) continue;
       const key = JSON.stringify([row["_raw"], ...fields.map((field) => row[`_${field}`])]);
       const before = given.get(key)?.count ?? 0;

@@ -4,7 +4,8 @@ import { parseReportId } from "../measurements/report-id.js";
 import { tableBounds } from "../../query/source.js";
 import { and, print, raw, sql } from "../../query/sql.js";
 import { costOf } from "../../result/origin.js";
-import { Result, type Value } from "../../result/result.js";
+import { resultOfRows } from "../../result/own-rows.js";
+import type { Result } from "../../result/result.js";
 import { DAY, HOUR } from "../../time/span.js";
 import { between, rangeText, type TimeRange } from "../../time/time-range.js";
 import { formSql, type LogForms } from "./forms.js";
@@ -92,11 +93,9 @@ ORDER BY _t, _report`;
     `Stored measurements are read from 24 hours before the range (${measurements.source}).`,
     ...(stored.reports.size > 0 ? [] : [nothing]),
   ];
-  const aq = await import("arquero");
-  const names = ["t", "report_id", "finding", "measurements", "detail"] as const;
   const label = "Stored measurements of the report";
-  const result = new Result(
-    aq.table(names.map((name) => [name, rows.map((row): Value => row[name])])),
+  const result = resultOfRows(
+    rows,
     {
       ...origin,
       ...costOf(origin, stored.answer),
@@ -108,6 +107,7 @@ ORDER BY _t, _report`;
       },
       notes: [...(rows.length === 0 ? [await lines.whyNone(none)] : found), ...origin.notes],
     },
+    ["t", "report_id", "finding", "measurements", "detail"],
   );
   return masked(result, options) as Result<SubmissionRow>;
 }

@@ -8,8 +8,8 @@ import type { Where } from "../../query/where.js";
 import type { TimeRange } from "../../time/time-range.js";
 
 /** How services write a flag as text, in lower case. */
-const SET = ["t", "true", "1", "yes", "y"];
-const CLEAR = ["f", "false", "0", "no", "n", ""];
+const SET = ["t", "true", "1"];
+const CLEAR = ["f", "false", "0", ""];
 const MOST_SPELLINGS = 20;
 
 /**
@@ -47,7 +47,7 @@ GROUP BY value ORDER BY rows DESC LIMIT ${raw(String(MOST_SPELLINGS))}`);
       ({ value, rows }) => `${shownValue(value)} (${counted(Number(rows), "row")})`,
     );
     throw new ProbelabError(
-      `Can't tell which measurements have ${column}: it holds ${named.slice(0, 5).join(", ")}. Say which value it is, such as { ${column}: ${shownValue(odd[0]!.value)} }.`,
+      `Can't tell which measurements have ${column}: it holds ${named.slice(0, 5).join(", ")}. Say which value it is: where: { ${column}: ${shownValue(odd[0]!.value)} }.`,
     );
   }
   const set = found.flatMap(({ value }) => (SET.includes(spelled(value)) ? [value!] : []));

@@ -5,7 +5,7 @@ import { bins, namedBy, type By } from "../../query/dimension.js";
 import { count, max, min, quantile } from "../../query/measure.js";
 import type { GroupedRow } from "../../query/row-types.js";
 import { newTable, rowKeys, rowsByKey } from "../../result/arquero-table.js";
-import { costOf } from "../../result/origin.js";
+import { costOf, gapMeasure } from "../../result/origin.js";
 import { Result, type Value } from "../../result/result.js";
 import { askRoom, ONE_BUCKET, type QuestionSource, type MeasurementOptions } from "./questions.js";
 
@@ -89,8 +89,7 @@ function binned(asked: Result, spread: Result, edges: readonly number[], noun: s
       .map((place) => ({ first: own[0]!, place, runs: found.get(place) ?? 0 }));
   });
   const none = counts.reduce((sum, n, row) => sum + (at[row] === -1 ? n : 0), 0);
-  const edge = (name: string) =>
-    ({ name, label: `${label}, ${name}`, unit, additive: false, missing: "gap" }) as const;
+  const edge = (name: string) => gapMeasure(name, `${label}, ${name}`, unit);
   const values = names.map((name) => asked.column(name));
   const table = newTable(asked.table, [
     ["from", rows.map(({ place }) => edges[place - 1] ?? null)],

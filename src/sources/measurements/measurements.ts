@@ -101,7 +101,7 @@ export interface Measurements {
     options: DuplicateOptions<B> & { readonly every?: E },
   ): Promise<Grouped<B, E, Counts<"measurements" | "rows" | "duplicated"> & { share: Measure }>>;
   /**
-   * The cells of a figure that one can question, for `chart.explore`: a row for each bucket and
+   * The cells behind an interactive chart, for `chart.explore`: a row for each bucket and
    * combination of values in which there is anything, fewer than 5,000. Of each dimension the
    * largest values are named, as many as fit (at most 10), the others are "other"; the bucket is the
    * finest that fits. Columns `t`, the dimensions, and `measurements`; of a `share` or `ratio` its
@@ -207,7 +207,7 @@ export interface Runs {
    *
    * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
    * @example
-   * table(await lab.runs.summary({ range: last("1 month", { now: lab.now }) }), { bars: ["runs"] });
+   * table(await lab.runs.summary({ range: last("1 month", { now: lab.now }) }), { sort: "runs" });
    */
   summary<
     const B extends RunNames | Versions = Versions,

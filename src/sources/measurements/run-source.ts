@@ -43,8 +43,8 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
 /**
  * The runs of a range: a row a run, the measurements that share a report_id.
  *
- * A run belongs to the bucket in which it starts; it is read over the range's edges by a day, where
- * and counts where it starts inside the range. Grouping by report_id alone keeps a run that
+ * A run belongs to the bucket in which it starts: it is read a day beyond the range and counts if it
+ * starts inside. Grouping by report_id alone keeps a run that
  * crosses a bucket's edge in one piece. Measurements without a report_id are of no run, nor are those
  * that share one over more than a day: a placeholder.
  *

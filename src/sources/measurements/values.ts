@@ -9,7 +9,7 @@ import { m4Sql } from "../../query/m4-sql.js";
 import { Plan } from "../../query/plan.js";
 import { bind, print, sql, type Sql } from "../../query/sql.js";
 import { whereText, type Where } from "../../query/where.js";
-import { costOf } from "../../result/origin.js";
+import { costOf, gapMeasure } from "../../result/origin.js";
 import { downsample } from "../../result/downsample/downsample.js";
 import { Result, type Value } from "../../result/result.js";
 import { checkRange, type TimeRange } from "../../time/time-range.js";
@@ -107,7 +107,7 @@ export async function values(of: QuestionSource, options: ValuesOptions): Promis
     ...(filter !== "" && { filter }),
     columns: {
       dimensions: known ? [known] : [],
-      measures: [{ name: y, label: y, unit: "", additive: false, missing: "gap", main: true }],
+      measures: [{ ...gapMeasure(y, y, ""), main: true }],
     },
     reductions: [
       ...(sizes?.reductions ?? []),

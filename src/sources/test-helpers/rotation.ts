@@ -1,7 +1,8 @@
 import { checkOptions } from "../../base/check-options.js";
 import type { Database } from "../../database/database.js";
-import type { MeasureColumn, Origin } from "../../result/origin.js";
-import { Result, type Value } from "../../result/result.js";
+import { gapMeasure, type DimensionColumn } from "../../result/origin.js";
+import { resultOfRows } from "../../result/own-rows.js";
+import type { Result } from "../../result/result.js";
 import { DAY, durationText, HOUR } from "../../time/span.js";
 import { last } from "../../time/time-range.js";
 import { momentText } from "../../time/time-zone.js";
@@ -125,21 +126,29 @@ export async function rotation(
     columns.has(column) ? [] : [`${name} has no column ${column}: ${so}.`],
   );
   const origin = { ...read.origin, range, reductions: [], notes: [...read.origin.notes, ...notes] };
+  const shown = instances.filter(({ state, until }) => state === "live" || until >= range.start);
   return {
-    instances: await resultOf(
-      instances.filter(({ state, until }) => state === "live" || until >= range.start),
-      ["name", "host", "region", "state", "made_at", "until", "age_days", "next"],
-      { dimensions: ["name", "state"], measure: { name: "age_days", label: "Age", unit: "days" } },
-      origin,
-    ),
-    rotations: await resultOf(
-      rotations,
-      ["t", "host", "name", "hours", "too_close"],
+    instances: resultOfRows(
+      shown,
       {
-        dimensions: ["host"],
-        measure: { name: "hours", label: "Hours since the rotation before", unit: "hours" },
+        ...origin,
+        columns: {
+          dimensions: [orderOf(shown, "name"), orderOf(shown, "state")],
+          measures: [gapMeasure("age_days", "Age", "days")],
+        },
       },
-      origin,
+      ["name", "host", "region", "state", "made_at", "until", "age_days", "next"],
+    ),
+    rotations: resultOfRows(
+      rotations,
+      {
+        ...origin,
+        columns: {
+          dimensions: [orderOf(rotations, "host")],
+          measures: [gapMeasure("hours", "Hours since the rotation before", "hours")],
+        },
+      },
+      ["t", "host", "name", "hours", "too_close"],
     ),
     next,
     turn,
@@ -198,24 +207,9 @@ function host({ rdn, dns_zone }: Instance): string {
   return `${rdn}.${dns_zone}`;
 }
 
-async function resultOf<Row extends Readonly<Record<string, Value>>>(
-  rows: readonly Row[],
-  names: readonly (keyof Row & string)[],
-  meaning: {
-    readonly dimensions: readonly (keyof Row)[];
-    readonly measure: Pick<MeasureColumn, "name" | "label" | "unit">;
-  },
-  origin: Omit<Origin, "columns">,
-): Promise<Result<Row>> {
-  const aq = await import("arquero");
-  const column = (name: keyof Row) => rows.map((row) => row[name]);
-  const dimensions = meaning.dimensions.map((name) => ({
-    name: String(name),
-    order: [...new Set(column(name) as string[])],
-  }));
-  const measures = [{ ...meaning.measure, additive: false, missing: "gap" as const }];
-  const table = aq.table(names.map((name) => [name, column(name)]));
-  return new Result(table, { ...origin, columns: { dimensions, measures } });
+/** A dimension in the order in which its values occur. */
+function orderOf<Row>(rows: readonly Row[], name: keyof Row & string): DimensionColumn {
+  return { name, order: [...new Set(rows.map((row) => row[name] as string))] };
 }
 
 function nextText(next: InstanceRow | null, live: number): string {

@@ -1,7 +1,8 @@
 import { ProbelabError } from "../../base/error.js";
 import { greatest } from "../../base/statistics.js";
-import { costOf } from "../../result/origin.js";
-import { Result } from "../../result/result.js";
+import { costOf, gapMeasure } from "../../result/origin.js";
+import { resultOfRows } from "../../result/own-rows.js";
+import type { Result } from "../../result/result.js";
 import { between } from "../../time/time-range.js";
 import type { TestList, TestListEntry } from "./test-list.js";
 
@@ -50,7 +51,7 @@ export function churn(before: Entries, after: Entries): number | null {
 }
 
 /** `testLists.churns`: see {@link testLists}. */
-export async function churns(lists: readonly TestList[]): Promise<Result<ChurnRow>> {
+export function churns(lists: readonly TestList[]): Result<ChurnRow> {
   const [first] = lists;
   if (first === undefined) {
     throw new ProbelabError(
@@ -76,26 +77,22 @@ export async function churns(lists: readonly TestList[]): Promise<Result<ChurnRo
       },
     ];
   });
-  const names = ["poll", "t", "country", "churn", "added", "removed"] as const;
-  const aq = await import("arquero");
-  const table = aq.table(names.map((name) => [name, rows.map((row) => row[name])]));
   const { start } = first.origin.range;
   const end = greatest(lists.map(({ origin }) => origin.range.end.getTime()));
-  const measure = (name: string, label: string, unit: string) =>
-    ({ name, label, unit, additive: false, missing: "gap" }) as const;
-  return new Result(table, {
+  const origin = {
     ...first.origin,
     range: between(start, new Date(end)),
     ...costOf(...lists.map(({ origin }) => origin)),
     columns: {
       dimensions: [{ name: "country", order: [...byCountry.keys()] }],
       measures: [
-        measure("churn", "Churn of the first 100", "%"),
-        measure("added", "URLs that came in", "URLs"),
-        measure("removed", "URLs that went out", "URLs"),
+        gapMeasure("churn", "Churn of the first 100", "%"),
+        gapMeasure("added", "URLs that came in", "URLs"),
+        gapMeasure("removed", "URLs that went out", "URLs"),
       ],
     },
-  });
+  };
+  return resultOfRows(rows, origin, ["poll", "t", "country", "churn", "added", "removed"]);
 }
 
 /** The URLs that are compared. */

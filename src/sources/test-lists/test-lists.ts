@@ -74,7 +74,7 @@ export const testLists = {
    * @throws ProbelabError without a list.
    * @example
    * const [before, after] = [await testLists.sample({ country: "GE" }), await testLists.sample({ country: "GE", poll: 2 })];
-   * chart.line(await testLists.churns([before, after]));
+   * chart.line(testLists.churns([before, after]));
    */
   churns,
   /**

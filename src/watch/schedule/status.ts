@@ -4,7 +4,7 @@ import { ProbelabError } from "../../base/error.js";
 import { cleanText, counted } from "../../base/text.js";
 import { escapeXml } from "../../base/xml.js";
 import { writeWhole } from "../../base/files/write-whole.js";
-import { pageDocument } from "../../chart/render/page/page-document.js";
+import { pageDocument } from "../../chart/page.js";
 import { folderOf, isAhead, readHistory, type Run } from "./history.js";
 import { durationText } from "../../time/span.js";
 import { findScheduled, periodAt, type Schedule } from "./schedule.js";

@@ -72,7 +72,7 @@ describe("chart.html()", () => {
 
 describe("chartPage(charts)", () => {
   test("holds tables in their places; without a chart neither script nor font", async () => {
-    const versions = table(versionSummary(), { bars: ["runs"], caption: "Runs <by> version" });
+    const versions = table(versionSummary(), { caption: "Runs <by> version" });
     const html = await chartPage([versions, counts, versions]);
     expect(all(html, /<figure class="[^"]*" id="([^"]*)"/g)).toEqual([
       "figure-1",

@@ -48,7 +48,7 @@ describe("chart.save(path)", () => {
   });
 
   test("of a table: .html is a page with its origin, which runs nothing; .md its Markdown", async () => {
-    const summary = table(versionSummary(), { bars: ["runs"], caption: "Runs by <version>" });
+    const summary = table(versionSummary(), { caption: "Runs by <version>" });
     const saved = async (name: string) =>
       readFileSync(await summary.save(join(directory, name)), "utf8");
     const html = await saved("a.html");

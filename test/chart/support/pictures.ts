@@ -11,9 +11,6 @@ import {
   weeklyDurations,
 } from "./sample-results.js";
 
-// Colors are given in the order of charts: here from the first on.
-chart.theme("light");
-
 /** The size of most. */
 export const small = { width: 420, height: 130 };
 export const annotations = [
@@ -60,10 +57,6 @@ export const PICTURES = {
   }),
   histogram: chart.histogram(spread(["android"]), small),
   "histogram-groups": chart.histogram(spread(["android", "cli"]), small),
-  "histogram-cumulative": chart.histogram(spread(["android", "cli"]), {
-    ...small,
-    cumulative: true,
-  }),
   "heatmap-hours": chart.heatmap(hours()),
   "heatmap-weeks-dark": chart.heatmap(weeklyDurations(), {
     width: 420,

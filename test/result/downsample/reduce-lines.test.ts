@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { differing, rasterise } from "../../../bench/downsample/raster.js";
+import { differing, rasterise } from "../../support/raster.js";
 import { reduceLines } from "../../../src/result/downsample/reduce-lines.js";
 import type { SeriesRows } from "../../../src/result/downsample/series.js";
 import { m4, pixelAxis } from "../../../src/result/downsample/m4.js";

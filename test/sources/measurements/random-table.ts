@@ -101,11 +101,8 @@ export async function writeTable(writer: Writer, table: RandomTable): Promise<vo
 }
 
 function timeLiteral(value: number, { type, perSecond }: RandomTable["time"]): string {
-  if (/Int/.test(type)) return String(value / (1e6 / perSecond));
-  if (type === "String") {
-    const text = new Date(Math.floor(value / 1000)).toISOString().slice(0, 19).replace("T", " ");
-    const fraction = String(((value % 1e6) + 1e6) % 1e6).padStart(6, "0");
-    return perSecond === 1 ? `'${text}'` : `'${text}.${fraction}'`;
-  }
+  const steps = String(value / (1e6 / perSecond));
+  if (/Int/.test(type)) return steps;
+  if (type === "String") return `'${steps}'`;
   return (value / 1e6).toFixed(perSecond === 1 ? 0 : 6);
 }

@@ -42,7 +42,7 @@ const mixed = [...ROWS].sort(
 it.each([
   ["DateTime('UTC')", (seconds: number) => String(seconds)],
   ["DateTime64(6, 'UTC')", (seconds: number) => `${seconds}.000000`],
-  ["String", (seconds: number) => `'${new Date(seconds * 1000).toISOString().slice(0, 19)}Z'`],
+  ["String", (seconds: number) => `'${seconds}'`],
 ])(
   "a run whose first instant rows of several groups share belongs to one of them, however it is read: %s",
   async (type, written) => {

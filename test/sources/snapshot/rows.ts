@@ -25,7 +25,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     time: "Nullable(String)",
-    write: "formatDateTime(_at, '%Y-%m-%dT%H:%i:%SZ')",
+    write: "toString(toUnixTimestamp(_at))",
     report: "Nullable(String)",
     engine: "ReplacingMergeTree",
   },

@@ -69,7 +69,7 @@ describe("failureRate({ range, every })", () => {
       lab.testHelpers.failureRate({ range }),
     );
     await expect(asked).rejects.toThrow(
-      `Can't tell which measurements have msm_failure: it holds "maybe" (4 rows). Say which value it is, such as { msm_failure: "maybe" }.`,
+      `Can't tell which measurements have msm_failure: it holds "maybe" (4 rows). Say which value it is: where: { msm_failure: "maybe" }.`,
     );
   });
 

@@ -82,7 +82,6 @@ describe("list()", () => {
   it.each([
     ["DateTime('UTC')", "0"],
     ["Nullable(DateTime64(6, 'UTC'))", "NULL"],
-    ["String", "''"],
   ])("reads draining_at of type %s", async (type, never) => {
     const result = await given(
       [
@@ -94,6 +93,14 @@ describe("list()", () => {
     );
     expect(result.column("draining_at")).toEqual([new Date("2026-05-06T10:00:00Z"), null]);
     expect(result.column("rdn")).toEqual(["1", "0"]);
+  });
+
+  it("refuses times as text, with the view that reads them", async () => {
+    const text = FIVE.replace("Nullable(DateTime('UTC'))", "String");
+    const row = "'0', 'th.example', 'a', 'fra1', '2026-05-06 10:00:00'";
+    await expect(given([row], list, text)).rejects.toThrow(
+      /Have a view made, CREATE VIEW .*parseDateTime64BestEffortOrNull/,
+    );
   });
 
   it("says which field is missing, that an empty table is empty, and which option is unknown", async () => {
@@ -197,12 +204,11 @@ describe("rotation(options)", () => {
     ["Nullable(DateTime64(3, 'Asia/Tokyo'))", "toDateTime64('2026-04-30 06:00:00', 3, 'UTC')"],
     ["UInt32", "1777528800"],
     ["Int64", "1777528800000000"],
-    ["String", "'2026-04-30T06:00:00Z'"],
     ["Nullable(String)", "'1777528800000'"],
   ])(
     "takes the time of making from created_at of type %s, else from the name",
     async (type, at) => {
-      const none = type.startsWith("Nullable") ? "NULL" : type === "String" ? "''" : "0";
+      const none = type.startsWith("Nullable") ? "NULL" : "0";
       const found = await given(
         [
           `'0', 'th.example', 'alpha', 'fra1', NULL, ${at}`,

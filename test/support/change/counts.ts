@@ -1,10 +1,6 @@
-import { table } from "arquero";
-import type { Origin } from "../../../src/result/origin.js";
-import { Result } from "../../../src/result/result.js";
-import { between } from "../../../src/time/time-range.js";
+import type { Result } from "../../../src/index.js";
 import { seeded } from "./draws.js";
-
-const HOUR = 3_600_000;
+import { HOUR, hourlyResult } from "./flow-results.js";
 
 /** Counts of a seed, and where their drop begins. */
 export interface SeededCounts {
@@ -50,37 +46,7 @@ export function seededCounts(seed: number, every: "hour" | "day", drop: number):
   return { every, values, at };
 }
 
-/** Counts as the question engine answers them, from Monday 2026-05-04. */
+/** Counts as the question engine answers them. */
 export function asResult({ every, values }: Pick<SeededCounts, "every" | "values">): Result {
-  const start = Date.UTC(2026, 4, 4);
-  const size = every === "hour" ? HOUR : 24 * HOUR;
-  const t = values.map((_, i) => new Date(start + i * size));
-  const origin: Origin = {
-    sql: "",
-    parameters: {},
-    source: "seeded counts",
-    server: "",
-    notes: [],
-    reductions: [],
-    rowsRead: 0,
-    bytesRead: 0,
-    seconds: 0,
-    askedAt: new Date(start),
-    range: between(new Date(start), new Date(start + values.length * size)),
-    columns: {
-      time: { name: "t", every, incomplete: [] },
-      dimensions: [],
-      measures: [
-        {
-          name: "measurements",
-          label: "Measurements",
-          unit: "measurements",
-          additive: true,
-          missing: "zero",
-          main: true,
-        },
-      ],
-    },
-  };
-  return new Result(table({ t, measurements: [...values] }), origin);
+  return hourlyResult({ "": values }, { every, step: every === "hour" ? HOUR : 24 * HOUR });
 }

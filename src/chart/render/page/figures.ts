@@ -1,16 +1,27 @@
 import { cleanText } from "../../../base/text.js";
 import { escapeXml } from "../../../base/xml.js";
-import type { Chart } from "../../chart-value.js";
-import type { Table } from "../../table.js";
-import { compiledForScreen, withoutRuler } from "../fluid.js";
+import type { Origin } from "../../../result/origin.js";
+import { screensOf } from "../screens.js";
 import { originEntries, originRecord } from "../origin.js";
-import { titleText } from "../svg.js";
+import { compiledSpec, titleText } from "../svg.js";
+import type { TableModel } from "../table-outputs.js";
 import { THEMES, type VegaLiteSpec } from "../theme.js";
 import { jsonScript, pageDocument } from "./page-document.js";
+import { rowsOf, withoutRows } from "./shared-rows.js";
 
-/** A chart and a table as far as their figures go. */
-export type Drawable = Pick<Chart, "spec" | "screenSpec" | "svg">;
-type Tabular = Pick<Table, "html" | "model" | "origin">;
+/** A chart as far as its figure goes. */
+export interface Drawable {
+  readonly spec: VegaLiteSpec;
+  screenSpec(): Promise<VegaLiteSpec>;
+  svg(): Promise<string>;
+}
+
+/** A table as far as its figure goes. */
+interface Tabular {
+  readonly html: string;
+  readonly model: TableModel;
+  readonly origin: Origin;
+}
 
 type OriginRecord = ReturnType<typeof originRecord>;
 
@@ -21,12 +32,12 @@ type OriginRecord = ReturnType<typeof originRecord>;
 export async function chartFigure(chart: Drawable, id: string): Promise<string> {
   const { spec } = chart;
   const svg = await chart.svg();
-  const { block, follows } = await liveContent(await chart.screenSpec());
+  const { block, scaled } = await liveContent(await chart.screenSpec());
   const origin = (spec.usermeta as { probelab?: OriginRecord } | undefined)?.probelab ?? {};
   const words = typeof spec.description === "string" ? spec.description : "";
-  // A fluid one has the width of its place, and Vega finds the pointer only in a drawing of its own size.
+  // Vega finds the pointer only in a drawing of its own size.
   return `<figure class="probelab-chart" id="${escapeXml(id)}" aria-label="${escapeXml(titleText(spec.title))}">
-<div class="probelab-plot${follows ? "" : " probelab-scaled"}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
+<div class="probelab-plot${scaled ? " probelab-scaled" : ""}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
 <figcaption>${words === "" ? "" : details("words", "In words", `<p>${escapeXml(words)}</p>`)}
 ${originDetails(origin)}</figcaption>
 ${block}
@@ -46,14 +57,19 @@ ${jsonScript("probelab-origin", record)}
 `;
 }
 
-/** A chart as the runtime of a page draws it: a data block; whether it follows the pointer or the window. */
+/** A chart as the runtime of a page draws it: a data block; whether it shrinks as a whole, having one layout and nothing that follows the pointer. */
 export async function liveContent(
   spec: VegaLiteSpec,
-): Promise<{ readonly block: string; readonly follows: boolean }> {
-  const vega = withoutRuler(await compiledForScreen(spec));
+): Promise<{ readonly block: string; readonly scaled: boolean }> {
+  const screens = await Promise.all(
+    screensOf(spec).map(async ({ least, spec: one }) => ({ least, vega: await compiledSpec(one) })),
+  );
+  const rows = [...new Set(screens.flatMap(({ vega }) => rowsOf(vega)))];
+  const shared = screens.map(({ least, vega }) => ({ least, vega: withoutRows(vega, rows) }));
   return {
-    block: jsonScript("probelab-content", vega),
-    follows: JSON.stringify(vega.signals ?? []).includes('"events":'),
+    block: jsonScript("probelab-content", { rows, screens: shared }),
+    scaled:
+      screens.length === 1 && !JSON.stringify(screens[0]!.vega.signals ?? []).includes('"events":'),
   };
 }
 

@@ -31,7 +31,6 @@ th, td { padding: 0.3rem 0.7rem; border-bottom: 1px solid var(--line); vertical-
 th:not([align]), td:not([align]) { text-align: left; }
 [align="left"] { text-align: left; }
 [align="right"] { text-align: right; }
-td img { max-width: none; vertical-align: middle; }
 caption { text-align: left; color: var(--soft); padding: 0.3rem 0; min-width: 18rem; }
 .text table, .text pre { margin: 1em 0; }
 blockquote { margin: 1em 0; padding-left: 1em; border-left: 3px solid var(--line); color: var(--soft); }

@@ -1,10 +1,16 @@
 import { type Spec, View, logger, None, parse } from "vega";
 import { expressionInterpreter } from "vega-interpreter";
 import { inertLoader, quietLogger } from "../../inert-loader.js";
+import { withRows } from "../shared-rows.js";
 import { showTooltip } from "./tooltip.js";
 
-/** As `fluid.ts` names it. */
-const PLACE = "probelab_place";
+/** A plot grows no wider than this. */
+const WIDEST = 1600;
+/** What a figure's data block holds. */
+interface Content {
+  readonly rows: readonly string[];
+  readonly screens: readonly { readonly least: number; readonly vega: unknown }[];
+}
 
 /** Makes the charts of the page live, one after the other: the reader may scroll in between. */
 async function drawAll(): Promise<void> {
@@ -16,6 +22,7 @@ async function drawAll(): Promise<void> {
     try {
       await drawChart(figure);
       figure.classList.add("probelab-live");
+      follow(figure);
     } catch {
       // Its picture stands where it was, and says the same.
       figure.classList.add("probelab-still");
@@ -25,16 +32,32 @@ async function drawAll(): Promise<void> {
   document.documentElement.classList.add("probelab-drawn");
 }
 
-/** Draws a figure's chart beside its picture. @throws where Vega fails, nothing is left then. */
+/** Draws a chart again where its place has become wider or narrower. */
+function follow(figure: HTMLElement): void {
+  const plot = figure.querySelector(".probelab-plot")!;
+  let drawn = plot.clientWidth;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      // On paper, and in what is folded, it has none.
+      if (plot.clientWidth === drawn || plot.clientWidth === 0) return;
+      drawn = plot.clientWidth;
+      void drawChart(figure);
+    }, 150);
+  });
+}
+
+/** Draws a figure's chart beside its picture, in place of an earlier drawing. @throws where Vega fails, nothing is left then. */
 async function drawChart(figure: HTMLElement): Promise<void> {
   const plot = figure.querySelector(".probelab-plot");
   const json = figure.querySelector("script.probelab-content")?.textContent;
   if (!plot || !json) throw new Error("The figure holds no chart");
-  const vega = JSON.parse(inTheme(json)) as Spec;
+  const vega = specIn(plot.clientWidth, JSON.parse(inTheme(json)) as Content);
   const place = document.createElement("div");
   place.className = "probelab-drawing";
+  plot.querySelector(".probelab-drawing")?.remove();
   plot.append(place);
-  vega.signals?.forEach((signal) => measure(signal, plot.clientWidth));
   const faults: unknown[][] = [];
   let view: View | undefined;
   try {
@@ -63,17 +86,19 @@ function inTheme(json: string): string {
   const colours = document.querySelector("script.probelab-dark")?.textContent;
   if (!colours || !matchMedia("(prefers-color-scheme: dark)").matches) return json;
   const dark = JSON.parse(colours) as Record<string, string>;
-  const { background } = JSON.parse(json) as { background?: string };
+  const { screens } = JSON.parse(json) as Content;
+  const { background } = screens[0]!.vega as { background?: string };
   if (Object.values(dark).includes(background ?? "") && !Object.hasOwn(dark, background ?? ""))
     return json;
   return json.replace(/#[\da-f]{6}\b/g, (colour) => dark[colour] ?? colour);
 }
 
-/** Vega makes signals before it has a container: without this a chart is drawn twice, narrow first. */
-function measure(signal: object, width: number): void {
-  const { name, init } = signal as { name: string; init?: string };
-  if (name !== PLACE || init === undefined || width === 0) return;
-  Object.assign(signal, { init: init.replaceAll("containerSize()[0]", String(width)) });
+/** The layout for a place of so many pixels, as wide as it where it can be. */
+function specIn(place: number, { rows, screens }: Content): Spec {
+  const { vega } = screens.findLast(({ least }) => least <= place) ?? screens[0]!;
+  const spec = withRows(vega, rows) as Spec;
+  const fits = (spec.autosize as { type?: string } | undefined)?.type === "fit-x";
+  return fits && place > 0 ? { ...spec, width: Math.min(place, WIDEST) } : spec;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { TooltipHandler } from "vega";
 
-const LONGEST = 400;
+const LONGEST_CELL = 400;
 const DISTANCE = 14;
 
 let shown: HTMLElement | undefined;
@@ -14,7 +14,7 @@ export const showTooltip: TooltipHandler = (_handler, event, _item, value) => {
   shown.className = "probelab-tooltip";
   shown.setAttribute("role", "tooltip");
   if (typeof value === "object" && !Array.isArray(value)) shown.append(pairs(value as object));
-  else shown.textContent = textOf(value);
+  else shown.textContent = cellText(value);
   document.body.append(shown);
   place(shown, event);
 };
@@ -26,16 +26,16 @@ function pairs(value: object): HTMLTableElement {
     const row = table.insertRow();
     const head = document.createElement("th");
     head.scope = "row";
-    head.textContent = textOf(name);
+    head.textContent = cellText(name);
     row.append(head);
-    row.insertCell().textContent = textOf(inner);
+    row.insertCell().textContent = cellText(inner);
   }
   return table;
 }
 
-function textOf(value: unknown): string {
+function cellText(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+  return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL - 1)}…` : text;
 }
 
 /** Beside the pointer, within the window. */

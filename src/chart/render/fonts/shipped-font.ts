@@ -18,7 +18,7 @@ const FILES = {
  * those in the folders of `PROBELAB_FONTS` (separated as in `PATH`) or else of the machine.
  */
 export function fontOptions(text: string) {
-  const needed = charactersBeyond(text).length > 0;
+  const needed = [...text].some(isBeyond);
   const { PROBELAB_FONTS: folders } = process.env;
   const fontDirs = folders?.split(delimiter).filter((folder) => folder !== "");
   return {
@@ -40,12 +40,10 @@ export function textWidth(text: string, size: number, weight: FontWeight = 400):
 // Spaces, controls, invisible formatting and the replacement character need no glyph of their own.
 const INVISIBLE = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Variation_Selector}\ufffd]/u;
 
-/** The characters for which the shipped font has no glyph, each once. */
-export function charactersBeyond(text: string): string[] {
-  return [...new Set(text)].filter((character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code > 0x7e && !widths(400).has(code) && !INVISIBLE.test(character);
-  });
+/** True for a character for which the shipped font has no glyph. */
+function isBeyond(character: string): boolean {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0x7e && !widths(400).has(code) && !INVISIBLE.test(character);
 }
 
 function characterWidth(code: number, weight: FontWeight): number {

@@ -1,0 +1,83 @@
+import type { VegaLiteSpec } from "./theme.js";
+import { rowsOf, withoutRows, withRows } from "./page/shared-rows.js";
+
+/** Pixels of the places that charts are laid out for, beside that of the file: a phone's, a notebook's. */
+export const PLACES = [350, 724] as const;
+/** The notebook's: where nothing can lay out a chart again it is drawn for this one. */
+const USUAL = PLACES[1];
+/** Pixels of a picture that are neither plot nor names: axis and padding. */
+export const BESIDE_PLOT = 84;
+/** Pixels of a plot along time in the file, and of a title that stand over its legend. */
+const WIDE = 1000;
+const BESIDE_LEGEND = 90;
+/** One that is narrower in the file (a few upright bars) doesn't grow. */
+const GROWING = 560;
+
+/** A chart as it is drawn in a place of so many pixels or more. */
+export interface Screen {
+  readonly least: number;
+  readonly spec: VegaLiteSpec;
+}
+
+/**
+ * The spec that notebooks draw: laid out for one place, with the layouts for others in its `usermeta`, of
+ * which a page of our own takes that of its width.
+ *
+ * @param file the spec of the file with interaction.
+ * @param drawnWidth gives the width of the file's picture; it draws it.
+ * @param layout gives the spec for a place, undefined where an analyst chose the width.
+ */
+export async function screenSpec(
+  file: VegaLiteSpec,
+  drawnWidth: () => Promise<number>,
+  layout: (place: number) => VegaLiteSpec | undefined,
+): Promise<VegaLiteSpec> {
+  if (layout(USUAL) === undefined) return file;
+  const plot = Number(file["width"]);
+  const grows = plot >= GROWING;
+  // The widest needn't be drawn: their plot gives way to what stands beside it, but for the title.
+  const width = plot >= WIDE ? plot + BESIDE_PLOT + BESIDE_LEGEND : await drawnWidth();
+  const narrower = PLACES.filter((place) => place < width).flatMap((least) => {
+    const spec = layout(least);
+    return spec === undefined ? [] : [{ least, spec: fitted(spec, least) }];
+  });
+  const screens = [...narrower, { least: width, spec: grows ? fitted(file, width) : file }];
+  const main = screens.find(({ least }) => least === USUAL) ?? screens.at(-1)!;
+  const rows = rowsOf(main.spec);
+  const others = screens.filter((screen) => screen !== main);
+  return {
+    ...main.spec,
+    usermeta: {
+      ...(main.spec["usermeta"] as object),
+      screens: {
+        least: main.least,
+        others: others.map(({ least, spec: { usermeta: _, ...spec } }) => ({
+          least,
+          spec: withoutRows(spec, rows),
+        })),
+      },
+    },
+  };
+}
+
+/** The layouts of a spec of `screenSpec`, the narrowest first; of another spec itself. */
+export function screensOf(spec: VegaLiteSpec): readonly Screen[] {
+  const { screens } = (spec["usermeta"] ?? {}) as {
+    screens?: { readonly least: number; readonly others: readonly Screen[] };
+  };
+  if (screens === undefined) return [{ least: 0, spec }];
+  const rows = rowsOf(spec);
+  const others = screens.others.map(({ least, spec: other }) => ({
+    least,
+    spec: withRows(other, rows) as VegaLiteSpec,
+  }));
+  return [...others, { least: screens.least, spec }].sort((a, b) => a.least - b.least);
+}
+
+/** One view, as wide as its place with all that stands beside the plot. */
+function fitted(spec: VegaLiteSpec, place: number): VegaLiteSpec {
+  if (!("mark" in spec || "layer" in spec)) return spec;
+  const encoding = Object(spec["encoding"]) as object;
+  if (["row", "column", "facet"].some((channel) => channel in encoding)) return spec;
+  return { ...spec, width: place, autosize: { type: "fit-x", contains: "padding" } };
+}
