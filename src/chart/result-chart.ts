@@ -14,7 +14,7 @@ import { namesRoom, namesWidth } from "./axes.js";
 import { Chart, type Screen } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
-import { facetDrawings, panelLayout, panelsSpec, panelView } from "./facets.js";
+import { facetDrawings, panelLayout, panelsSpec, panelView, type Panels } from "./facets.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
@@ -66,9 +66,49 @@ export function drawnResult(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
   }
+  const inPanels = options.facet !== undefined && result.numRows() > 0;
+  const drawings = (inPanels ? facetDrawings : oneDrawing)(result, kind, options);
+  const drawnIn = (place?: number): DrawnSpec =>
+    drawnSpec(
+      result,
+      kind,
+      place === undefined ? options : { ...options, place, legend: "bottom" },
+      drawings,
+      said,
+    );
+  const { spec, rows, views } = drawnIn();
+  return {
+    spec,
+    rows,
+    screen: (place) => {
+      if (place === undefined) return withHover(spec, kind, views);
+      if (options.width !== undefined) return undefined;
+      const own = drawnIn(place);
+      return withHover(own.spec, kind, own.views);
+    },
+    colors: views[0]!.view.colors,
+  };
+}
+
+interface DrawnSpec {
+  readonly spec: VegaLiteSpec;
+  readonly rows: ChartRows;
+  readonly views: readonly DrawnView[];
+}
+
+/** The spec of drawings, in one view or in panels, with all that stands around them. */
+function drawnSpec(
+  result: Result,
+  kind: ChartKind,
+  options: DrawOptions,
+  drawings: Drawing | Panels,
+  said: ChartText | undefined,
+): DrawnSpec {
   const { origin } = result;
-  const drawn = options.facet === undefined || result.numRows() === 0 ? alone : inPanels;
-  const { drawing, views, sentences, ...picture } = drawn(result, kind, options);
+  const { drawing, views, sentences, ...picture } =
+    "each" in drawings
+      ? inPanels(result, drawings, kind, options)
+      : alone(result, drawings, kind, options);
   const remarks = chartSentences(drawing, origin, kind.faded, [
     ...(said?.remarks ?? []),
     ...sentences,
@@ -91,17 +131,7 @@ export function drawnResult(
         : describe(drawing, origin, text, kind.title, remarks),
     reductions: [...(said?.remarks ?? []), ...drawing.sentences, ...sentences],
   });
-  return {
-    spec,
-    rows: picture.rows,
-    screen: (place) =>
-      place === undefined
-        ? withHover(spec, kind, views)
-        : options.width === undefined
-          ? drawnResult(result, kind, { ...options, place, legend: "bottom" }, said).screen()
-          : undefined,
-    colors: views[0]!.view.colors,
-  };
+  return { spec, rows: picture.rows, views };
 }
 
 /** A view, and the number of layers that its kind made; annotations, with tooltips of their own, come after them. */
@@ -198,9 +228,12 @@ interface Drawn extends Picture {
   readonly rows: ChartRows;
 }
 
-function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
+function oneDrawing(result: Result, kind: ChartKind, options: DrawOptions): Drawing {
   const found = drawRows(result, kind, options);
-  const drawing = kind.arrange?.(found, options, result.origin) ?? found;
+  return kind.arrange?.(found, options, result.origin) ?? found;
+}
+
+function alone(result: Result, drawing: Drawing, kind: ChartKind, options: DrawOptions): Drawn {
   const plot = frame(result, drawing, kind, options);
   const { layers, height: above, sentences } = annotationLayers(plot, options.annotations ?? []);
   const view = { ...plot, y: liftTitle(plot.y, above) };
@@ -227,9 +260,13 @@ function titleWidth(widest: number, { place }: DrawOptions): number {
 }
 
 /** A panel for each value of a column. */
-function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
+function inPanels(
+  result: Result,
+  { all, each, sentences }: Panels,
+  kind: ChartKind,
+  options: DrawOptions,
+): Drawn {
   const { facet = "", annotations = [] } = options;
-  const { all, each, sentences } = facetDrawings(result, kind, options);
   const bounds = kind.horizontal?.(all, options) ?? false;
   const layout = panelLayout(all, each.length, bounds, options);
   const { columns, apart, size } = layout;

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, table, type Chart } from "../../src/index.js";
 import { fitNames } from "../../src/chart/render/label.js";
+import { withRows } from "../../src/chart/render/page/shared-rows.js";
+import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { screensOf } from "../../src/chart/render/screens.js";
 import { layOut } from "../../src/chart/render/svg.js";
 import { textWidth } from "../../src/chart/render/fonts/shipped-font.js";
@@ -53,7 +55,8 @@ describe.each([
   ];
   test.each(drawn)("%s, in the file and on a screen of any width", async (_where, make, count) => {
     const made = make();
-    const screens = screensOf(await made.screenSpec()).map(({ spec }) => spec);
+    const { rows, screens: found } = screensOf(await made.screenSpec());
+    const screens = found.map(({ spec }) => withRows(spec, rows) as VegaLiteSpec);
     for (const spec of [made.spec, ...screens]) {
       const shown = namesIn(await layOut(spec));
       expect(shown).toHaveLength(count);

@@ -1,5 +1,5 @@
 import type { VegaLiteSpec } from "./theme.js";
-import { rowsOf, withoutRows, withRows } from "./page/shared-rows.js";
+import { rowsOf, withoutRows } from "./page/shared-rows.js";
 
 /** Pixels of the places that charts are laid out for, beside that of the file: a phone's, a notebook's. */
 export const PLACES = [350, 724] as const;
@@ -32,15 +32,18 @@ export async function screenSpec(
   drawnWidth: () => Promise<number>,
   layout: (place: number) => VegaLiteSpec | undefined,
 ): Promise<VegaLiteSpec> {
-  if (layout(USUAL) === undefined) return file;
   const plot = Number(file["width"]);
   const grows = plot >= GROWING;
   // The widest needn't be drawn: their plot gives way to what stands beside it, but for the title.
   const width = plot >= WIDE ? plot + BESIDE_PLOT + BESIDE_LEGEND : await drawnWidth();
-  const narrower = PLACES.filter((place) => place < width).flatMap((least) => {
+  const narrower: Screen[] = [];
+  for (const least of PLACES) {
+    if (least >= width) break;
     const spec = layout(least);
-    return spec === undefined ? [] : [{ least, spec: fitted(spec, least) }];
-  });
+    if (spec === undefined) return file;
+    narrower.push({ least, spec: fitted(spec, least) });
+  }
+  if (narrower.length === 0) return file;
   const screens = [...narrower, { least: width, spec: grows ? fitted(file, width) : file }];
   const main = screens.find(({ least }) => least === USUAL) ?? screens.at(-1)!;
   const rows = rowsOf(main.spec);
@@ -60,18 +63,18 @@ export async function screenSpec(
   };
 }
 
-/** The layouts of a spec of `screenSpec`, the narrowest first; of another spec itself. */
-export function screensOf(spec: VegaLiteSpec): readonly Screen[] {
-  const { screens } = (spec["usermeta"] ?? {}) as {
+/** The layouts of a spec of `screenSpec`, the narrowest first, without the rows that they share; of another spec itself. */
+export function screensOf(spec: VegaLiteSpec): {
+  readonly rows: readonly string[];
+  readonly screens: readonly Screen[];
+} {
+  const rows = rowsOf(spec);
+  const { screens = { least: 0, others: [] } } = (spec["usermeta"] ?? {}) as {
     screens?: { readonly least: number; readonly others: readonly Screen[] };
   };
-  if (screens === undefined) return [{ least: 0, spec }];
-  const rows = rowsOf(spec);
-  const others = screens.others.map(({ least, spec: other }) => ({
-    least,
-    spec: withRows(other, rows) as VegaLiteSpec,
-  }));
-  return [...others, { least: screens.least, spec }].sort((a, b) => a.least - b.least);
+  const { usermeta: _, ...own } = spec;
+  const main = { least: screens.least, spec: withoutRows(own, rows) as VegaLiteSpec };
+  return { rows, screens: [...screens.others, main].sort((a, b) => a.least - b.least) };
 }
 
 /** One view, as wide as its place with all that stands beside the plot. */

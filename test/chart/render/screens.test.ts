@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { chart } from "../../../src/index.js";
-import { rowsOf } from "../../../src/chart/render/page/shared-rows.js";
+import { rowsOf, withRows } from "../../../src/chart/render/page/shared-rows.js";
 import { screensOf } from "../../../src/chart/render/screens.js";
 import { layOut, svgWidth } from "../../../src/chart/render/svg.js";
+import type { VegaLiteSpec } from "../../../src/chart/render/theme.js";
 import { exploreCells } from "../support/explore-cells.js";
 import { versionSummary, weeklyCounts, weeklyDurations } from "../support/sample-results.js";
 
@@ -19,12 +20,12 @@ test.each([
   ["a spec of one's own", chart.vegaLite(counts, { mark: "tick", encoding: {} })],
   ["no row", chart.line(counts.with(counts.table.slice(0, 0), {}))],
 ])("%s are laid out for a phone, a notebook and a page, each no wider", async (_, one) => {
-  const screens = screensOf(await one.screenSpec());
+  const { rows, screens } = screensOf(await one.screenSpec());
   expect(screens.map(({ least }) => least).slice(0, -1)).toEqual(
     [350, 724].slice(0, screens.length - 1),
   );
   for (const { least, spec } of screens) {
-    expect(svgWidth(await layOut(spec))).toBeLessThanOrEqual(least);
+    expect(svgWidth(await layOut(withRows(spec, rows) as VegaLiteSpec))).toBeLessThanOrEqual(least);
   }
 });
 
@@ -41,7 +42,7 @@ test("a chart whose width was chosen, and several views of one's own, are as in 
 
 test("title and subtitle are wrapped for each place, and no word is lost", async () => {
   const title = "A title of a good many words ".repeat(4).trim();
-  const [narrow, , wide] = screensOf(await chart.area(counts, { title }).screenSpec()).map(
+  const [narrow, , wide] = screensOf(await chart.area(counts, { title }).screenSpec()).screens.map(
     ({ spec }) => (spec["title"] as { text: string[] }).text,
   );
   expect(narrow!.length).toBeGreaterThan(wide!.length);

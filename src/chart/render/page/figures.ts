@@ -7,7 +7,6 @@ import { compiledSpec, titleText } from "../svg.js";
 import type { TableModel } from "../table-outputs.js";
 import { THEMES, type VegaLiteSpec } from "../theme.js";
 import { jsonScript, pageDocument } from "./page-document.js";
-import { rowsOf, withoutRows } from "./shared-rows.js";
 
 /** A chart as far as its figure goes. */
 export interface Drawable {
@@ -61,15 +60,14 @@ ${jsonScript("probelab-origin", record)}
 export async function liveContent(
   spec: VegaLiteSpec,
 ): Promise<{ readonly block: string; readonly scaled: boolean }> {
-  const screens = await Promise.all(
-    screensOf(spec).map(async ({ least, spec: one }) => ({ least, vega: await compiledSpec(one) })),
+  const { rows, screens } = screensOf(spec);
+  const drawn = await Promise.all(
+    screens.map(async ({ least, spec: one }) => ({ least, vega: await compiledSpec(one) })),
   );
-  const rows = [...new Set(screens.flatMap(({ vega }) => rowsOf(vega)))];
-  const shared = screens.map(({ least, vega }) => ({ least, vega: withoutRows(vega, rows) }));
   return {
-    block: jsonScript("probelab-content", { rows, screens: shared }),
+    block: jsonScript("probelab-content", { rows, screens: drawn }),
     scaled:
-      screens.length === 1 && !JSON.stringify(screens[0]!.vega.signals ?? []).includes('"events":'),
+      drawn.length === 1 && !JSON.stringify(drawn[0]!.vega.signals ?? []).includes('"events":'),
   };
 }
 
