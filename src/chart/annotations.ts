@@ -3,11 +3,10 @@ import { dateText } from "../time/time-zone.js";
 import type { Frame } from "./frame.js";
 import { formatInstantIso, label } from "./render/label.js";
 import type { Annotation } from "./options.js";
-import type { VegaLiteSpec } from "./render/theme.js";
+import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 
 const MOST_ANNOTATIONS = 40;
-const LABEL_SIZE = 11;
 const LINE_HEIGHT = 14;
 
 /** Layers that draw deploys and incidents as labelled lines, and what to say of those not drawn. */
@@ -33,7 +32,7 @@ export function annotationLayers(
   const outside = annotations
     .filter((each) => !isInside(each))
     .map(({ time, label: text }) => `${label(text, 60)} (${dateText(time, timeZone)})`);
-  const placed = place(inside, frame);
+  const placed = placedLabels(inside, frame);
   const spans = inside.flatMap(({ time, end }) => {
     const [from, until] = [Math.max(+time, domain[0]), Math.min(Number(end), domain[1])];
     return until > from ? [{ time: formatInstantIso(from), end: formatInstantIso(until) }] : [];
@@ -71,7 +70,7 @@ export function annotationLayers(
 }
 
 /** Labels on as few lines above the plot as keep them apart; those near the right edge stand left of their line. */
-function place(annotations: readonly Annotation[], { domain: [start, end], width }: Frame) {
+function placedLabels(annotations: readonly Annotation[], { domain: [start, end], width }: Frame) {
   const taken: [number, number][][] = [];
   return annotations
     .map((each) => ({ label: label(each.label, 60), at: Math.max(+each.time, start) }))

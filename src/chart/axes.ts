@@ -6,14 +6,13 @@ import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
 import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
 import type { Annotation, DrawOptions } from "./options.js";
-import type { VegaLiteSpec } from "./render/theme.js";
+import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 import { HOUR } from "../time/span.js";
 
-/** Pixels of a label along time, and the size of its letters. */
+/** Pixels of a label along time. */
 const TIME_LABEL_WIDTH = 62;
-const LABEL_SIZE = 11;
 /** A vertical axis with its title above the plot, without a line. */
 export const TITLE_ABOVE = {
   titleAngle: 0,

@@ -3,16 +3,12 @@ import { textOf } from "../base/text.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels, namesRoom, rowsHeight } from "./axes.js";
 import { NONE, type Drawing, type Point } from "./draw-rows.js";
-import { bucketRow, intervalLayer, type ChartKind, type Frame } from "./frame.js";
+import { bucketRow, CATEGORY_WIDTH, intervalLayer, type ChartKind, type Frame } from "./frame.js";
 import type { DrawOptions } from "./options.js";
-import type { VegaLiteSpec } from "./render/theme.js";
+import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { MOST_CATEGORIES } from "./roles.js";
 import { bucketEnds, shares, stacked, stackOrder } from "./stack.js";
-
-/** Pixels of a category's widest place, and of its name's letters. */
-const PLACE = 90;
-const NAME_SIZE = 11;
 
 /** Bars along time, as wide as their buckets, or one for each category; series are stacked, or stand beside each other in a category. */
 export const BAR: ChartKind = {
@@ -47,7 +43,7 @@ function withoutRestBar(drawing: Drawing, options: DrawOptions): Drawing {
 function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
   if (drawing.roles.xKind === "category") {
     const names = [...categoryLabels(drawing).values()];
-    return horizontal ?? names.some((name) => textWidth(name, NAME_SIZE) > PLACE);
+    return horizontal ?? names.some((name) => textWidth(name, LABEL_SIZE) > CATEGORY_WIDTH);
   }
   if (horizontal !== true) return false;
   throw new ProbelabError(
@@ -192,7 +188,7 @@ function endTexts(
     mark: {
       type: "text",
       baseline: "middle",
-      fontSize: NAME_SIZE,
+      fontSize: LABEL_SIZE,
       color: theme.text,
       align: { expr: `${left} ? "right" : "left"` },
       dx: { expr: `${left} ? -6 : 6` },
@@ -209,7 +205,7 @@ function padForLabels(frame: Frame, text: string): Frame {
   const room = (negative: boolean): number =>
     points
       .filter((point) => farEnd(point) < 0 === negative)
-      .map(({ beside }) => textWidth(textOf(beside?.[`_${text}`] ?? ""), NAME_SIZE) + 14)
+      .map(({ beside }) => textWidth(textOf(beside?.[`_${text}`] ?? ""), LABEL_SIZE) + 14)
       .reduce((a, b) => Math.max(a, b), 10);
   const reached = points.flatMap(({ y, low, high }) => [Number(y), low ?? 0, high ?? 0]);
   const [least, most] = [Math.min(0, ...reached), Math.max(0, ...reached)];

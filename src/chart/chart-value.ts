@@ -17,7 +17,7 @@ const SCALE = 2;
  * The spec with what only a pointer can open: that of the file, or for a place of so many pixels; undefined
  * where it has no other than the file's.
  */
-export type Screen = (place?: number) => VegaLiteSpec | undefined;
+export type SpecFor = (place?: number) => VegaLiteSpec | undefined;
 
 /**
  * A chart: a value that draws nothing until it is shown or saved.
@@ -34,7 +34,7 @@ export class Chart {
   readonly data: ChartRows;
   /** Its kind and options; `drawRecipe` makes it again. */
   readonly recipe: Recipe;
-  readonly #screen: Screen;
+  readonly #screen: SpecFor;
 
   /** @param screen lays it out for screens. */
   constructor(
@@ -42,7 +42,7 @@ export class Chart {
     result: Result,
     { names, rows }: ChartRows,
     recipe: Recipe,
-    screen: Screen = () => undefined,
+    screen: SpecFor = () => undefined,
   ) {
     // A title or a row may hold a password: no file of the chart does.
     this.spec = redactTexts(spec);

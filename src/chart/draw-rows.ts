@@ -8,7 +8,7 @@ import { valueKey } from "../result/json.js";
 import { rowKeys, rowsByKey } from "../result/arquero-table.js";
 import type { Bucket } from "../time/bucket.js";
 import { formatInstantIso, label } from "./render/label.js";
-import { takes, type DrawOptions } from "./options.js";
+import { PLOT, takes, type DrawOptions } from "./options.js";
 import { chartRoles, checkColumn, list, MOST_CATEGORIES, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
 import { coarserBuckets, commonStart, workTable } from "./work-table.js";
@@ -92,7 +92,11 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
   const most = MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1);
   const plan = {
     ...{ x: roles.x, y: roles.y, series: work.lines, timed: roles.xKind === "time" },
-    ...{ width: options.width ?? 1000, height: options.height ?? 300, yType: options.yType },
+    ...{
+      width: options.width ?? PLOT.width,
+      height: options.height ?? PLOT.height,
+      yType: options.yType,
+    },
     ...{ zero: options.yZero !== false, apart: roles.facet !== undefined },
     below: work.result.origin.columns.dimensions.find(({ name }) => name === work.lines)?.other,
   };

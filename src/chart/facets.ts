@@ -8,19 +8,18 @@ import { categoryLabels, namesRoom } from "./axes.js";
 import { fitNames, words } from "./render/label.js";
 import { BESIDE_PLOT } from "./render/screens.js";
 import type { DrawOptions } from "./options.js";
-import type { VegaLiteSpec } from "./render/theme.js";
+import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { checkColumn } from "./roles.js";
 import { chartSeries, seriesDimension, type Series } from "./series.js";
 
-const WIDTH = 760;
+const ROW_WIDTH = 760;
 const HEIGHT = 130;
 const SPACING = 18;
-const NAME_SIZE = 11;
 /** Pixels between the titles of two panels, of their letters, and of a panel that can be read. */
 const TITLE_GAP = 14;
 const TITLE_SIZE = 12;
-const NARROWEST = 160;
+const NARROWEST_PANEL = 160;
 /** Pixels of numbers left of a panel, and of what stands between panels below each other. */
 const LABELS = 40;
 const BETWEEN = 64;
@@ -109,13 +108,14 @@ export function panelLayout(
   horizontal: boolean,
   { width: chosen, height, scales, columns: given, place = Infinity }: DrawOptions,
 ): Layout {
-  const width = chosen ?? Math.min(WIDTH, place - BESIDE_PLOT);
   const wanted = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
   const shared = scales !== "own";
-  const names = [...categoryLabels(all).values()].map((name) => textWidth(name, NAME_SIZE));
+  const names = [...categoryLabels(all).values()].map((name) => textWidth(name, LABEL_SIZE));
   const left = horizontal ? Math.min(namesRoom(place), Math.max(0, ...names)) : shared ? 0 : LABELS;
   const apart = Math.ceil(left) + SPACING;
-  const fitting = Math.max(1, Math.floor((width + apart) / (NARROWEST + apart)));
+  const width =
+    chosen ?? Math.min(ROW_WIDTH, Math.floor(place - BESIDE_PLOT - (horizontal ? left : 0)));
+  const fitting = Math.max(1, Math.floor((width + apart) / (NARROWEST_PANEL + apart)));
   const columns = place === Infinity ? wanted : Math.min(wanted, fitting);
   const own = Math.max(50, Math.floor((width - (columns - 1) * apart) / columns));
   const high = height ?? (horizontal ? undefined : HEIGHT);

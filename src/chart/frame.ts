@@ -15,7 +15,7 @@ import {
 } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { fitNames, fittedLabel, formatInstantIso, heading, words } from "./render/label.js";
-import type { DrawOptions, FlatOptions } from "./options.js";
+import { PLOT, type DrawOptions, type FlatOptions } from "./options.js";
 import {
   LEGEND_LABEL,
   LEGEND_SIZE,
@@ -29,6 +29,9 @@ import { BESIDE_PLOT } from "./render/screens.js";
 import { seriesColors, seriesShapes } from "./series.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { zoneExpression } from "./ticks.js";
+
+/** Pixels of the widest place of a category. */
+export const CATEGORY_WIDTH = 90;
 
 /** A kind of chart: its name and how it is drawn. A new kind is a file that makes one. */
 export interface ChartKind extends Kind {
@@ -110,11 +113,12 @@ export function frame(
   const size = kind.size?.(drawing, options);
   // A wider bar says no more: few categories need less width.
   const few = roles.xKind === "category" && xs.length > 0;
-  const wide = few ? Math.min(1000, Math.max(320, xs.length * 90)) : 1000;
+  const wide = few ? Math.min(PLOT.width, Math.max(320, xs.length * CATEGORY_WIDTH)) : PLOT.width;
   const horizontal = kind.horizontal?.(drawing, options) ?? false;
   const taken = BESIDE_PLOT + (horizontal ? namesRoom(options.place) : 0);
   const most = Math.max(60, (options.place ?? Infinity) - taken);
-  const { width = Math.min(size?.width ?? wide, most), height = size?.height ?? 300 } = options;
+  const { width = Math.min(size?.width ?? wide, most), height = size?.height ?? PLOT.height } =
+    options;
   const timeZone = zoneOf(result.origin);
   const ends = kind.ends?.(drawing, timeZone);
   const end = ends && [...ends.values()].at(-1);

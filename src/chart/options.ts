@@ -170,6 +170,9 @@ export interface FlatOptions extends Omit<GivenOptions, "x" | "y"> {
   readonly yZero?: boolean;
 }
 
+/** Pixels of a plot whose size nobody chose. */
+export const PLOT = { width: 1000, height: 300 };
+
 /** Options of one drawing. */
 export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotations"> {
   readonly y?: string;

@@ -11,7 +11,7 @@ import { BESIDE_PLOT } from "./render/screens.js";
 import { SCHEMA, themeConfig, THEMES, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
 import { annotationLayers } from "./annotations.js";
 import { namesRoom, namesWidth } from "./axes.js";
-import { Chart, type Screen } from "./chart-value.js";
+import { Chart, type SpecFor } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { facetDrawings, panelLayout, panelsSpec, panelView, type Panels } from "./facets.js";
@@ -58,7 +58,7 @@ export function drawnResult(
 ): {
   spec: VegaLiteSpec;
   rows: ChartRows;
-  screen: Screen;
+  screen: SpecFor;
   colors: Frame["colors"];
 } {
   if (kind.marks === "sizes" && (options.yZero === false || options.yType === "log")) {

@@ -8,16 +8,15 @@ import type { VegaLiteSpec } from "./render/theme.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Value } from "../result/result.js";
-import { Chart, type Screen } from "./chart-value.js";
+import { Chart, type SpecFor } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
+import { PLOT } from "./options.js";
 import { wholeSpec } from "./result-chart.js";
 import { checkColumn } from "./roles.js";
 import { originSpan, spanSentence } from "./sentences.js";
 
 /** Name of the rows among a spec's datasets. */
 const ROWS = "result";
-/** Pixels of the plot of one view. */
-const WIDTH = 1000;
 const SUCH =
   'chart.vegaLite(result, { mark: "bar", encoding: { x: { field: "t", type: "temporal" } } })';
 const VIEWS = ["mark", "spec", "layer", "concat", "hconcat", "vconcat"];
@@ -59,7 +58,7 @@ export function vegaLiteChart(of: RowsGiven, given: VegaLiteSpec): Chart {
       described: (title) => `${title}. ${counted(rows.length, "row")}.`,
       reductions: [],
       body: {
-        ...(isSingle && { width, height: 300 }),
+        ...(isSingle && { width, height: PLOT.height }),
         ...own,
         data: { name: ROWS },
         datasets: { ...Object(datasets), [ROWS]: values } as object,
@@ -72,8 +71,8 @@ export function vegaLiteChart(of: RowsGiven, given: VegaLiteSpec): Chart {
       config: merge(spec["config"] as VegaLiteSpec, config),
     };
   };
-  const whole = specFor(WIDTH);
-  const screen: Screen = (place = WIDTH + BESIDE_PLOT) =>
+  const whole = specFor(PLOT.width);
+  const screen: SpecFor = (place = PLOT.width + BESIDE_PLOT) =>
     isSingle && own["width"] === undefined ? specFor(place - BESIDE_PLOT) : undefined;
   return new Chart(whole, result, { names, rows }, { spec: given }, screen);
 }

@@ -12,7 +12,7 @@ import {
   share,
   type TimeRange,
 } from "../../src/index.js";
-import { GAP } from "../../src/chart/explore/views.js";
+import { VIEW_GAP } from "../../src/chart/explore/views.js";
 import { label } from "../../src/chart/render/label.js";
 import { ownDatabase } from "../support/own-database.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
@@ -100,8 +100,11 @@ class Figure {
   async #row(panel: number, row: number): Promise<{ x: number; y: number }> {
     const { left, wide, bottom } = await this.#place();
     const most = Math.max(...this.#bars);
-    const width = Math.floor((wide - GAP * (this.#bars.length - 1)) / this.#bars.length);
-    return { x: left + panel * (width + GAP) + width / 2, y: bottom - 20 * (most - row - 0.5) };
+    const width = Math.floor((wide - VIEW_GAP * (this.#bars.length - 1)) / this.#bars.length);
+    return {
+      x: left + panel * (width + VIEW_GAP) + width / 2,
+      y: bottom - 20 * (most - row - 0.5),
+    };
   }
 
   /** All rows of a panel, in order. */

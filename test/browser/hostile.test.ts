@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart, type Chart, type Result, table } from "../../src/index.js";
@@ -5,9 +7,13 @@ import { label } from "../../src/chart/render/label.js";
 import { type chartFigure, chartPage } from "../../src/chart/render/page/figures.js";
 import { jsonScript } from "../../src/chart/render/page/page-document.js";
 import { resultHtml } from "../../src/chart/table.js";
-import { markdownHtml } from "../../src/kernel/notebook-page.js";
+import { mimeBundle } from "../../src/kernel/show.js";
+import type { CodeCell, Notebook } from "../../src/kernel/notebook-file.js";
+import { markdownHtml, notebookPage } from "../../src/kernel/notebook-page.js";
+import { runNotebook } from "../../src/kernel/run-notebook.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
+import { notebookFolder, writeCells } from "../kernel/notebook-fixture.js";
 import { bare, counts, groups, namedBy, small, usable } from "./hostile-results.js";
 import {
   browserMissing,
@@ -176,6 +182,12 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
     const saved = await browser.open(await chartPage([valueCharts[0]!, ...tables]));
     expect(await saved.page.locator("table").count()).toBe(tables.length);
     expect(saved.seen).toEqual([]);
+    const bundles = await Promise.all([...tables, counts(PAYLOADS)].map((one) => mimeBundle(one)));
+    const shown = executed(bundles.map(({ data }) => data));
+    const notebook = await browser.open(await notebookPage(shown, usable.join(" ")));
+    expect(await notebook.page.locator("table").count()).toBe(bundles.length);
+    expect(await notebook.page.locator("a").count()).toBe(0);
+    expect(notebook.seen).toEqual([]);
   });
 
   test("in the Vega-Lite bundle that a notebook's own Vega draws, with its tooltips", async () => {
@@ -201,4 +213,69 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
     await page.evaluate(`drawSpecs([${JSON.stringify(loading)}])`);
     await expect.poll(() => seen.join()).toContain("request: https://evil.example/seen.png");
   });
+
+  test("in logs, results, JSON and errors of an executed notebook, on its page", async () => {
+    const folder = await notebookFolder();
+    await writeFile(join(folder.path, "payloads.json"), JSON.stringify(PAYLOADS));
+    const path = await writeCells(folder.path, [
+      { markdown: "# Hostile" },
+      `import { readFileSync } from "node:fs";
+const payloads: string[] = JSON.parse(readFileSync("payloads.json", "utf8"));
+for (const payload of payloads) { console.log(payload); console.error(payload); }
+payloads`,
+      `({ [Symbol.for("Jupyter.display")]: () => ({ "application/json": payloads }) })`,
+      `({ [Symbol.for("Jupyter.display")]: () => ({ "text/latex": payloads.join("\\n") }) })`,
+      ...usable
+        .filter((_, index) => index % 12 === 0)
+        .map(
+          (
+            _,
+            at,
+          ) => `const error${at} = new Error(payloads.slice(${at * 12}, ${at * 12 + 12}).join("\\n"), { cause: new Error(payloads[${at}]) });
+error${at}.name = payloads[${at * 12 + 1}] ?? "";
+throw error${at};`,
+        ),
+    ]);
+    const out = join(folder.path, "out");
+    const outcome = await runNotebook(path, { out, allowErrors: true });
+    expect(outcome.status).toBe("ok");
+    const { page, seen } = await browser.openFile(outcome.page);
+    expect(await page.locator(".output.error").count()).toBe(Math.ceil(usable.length / 12));
+    const text = (await page.locator("main").textContent()) ?? "";
+    for (const payload of usable.filter((one) => /^[ -~]+$/.test(one))) {
+      expect(text).toContain(payload);
+    }
+    expect(await page.locator("a").count()).toBe(0);
+    expect(seen).toEqual([]);
+    await folder.remove();
+  });
+
+  test("as HTML and Markdown that a cell shows as it is: the page's policy stops what it asks for", async () => {
+    // A page for each: an open comment or <plaintext> would hide what follows it.
+    const pages = await Promise.all(
+      usable
+        .filter((text) => /[<[!]/.test(text))
+        .flatMap((text) => [
+          { "text/html": text },
+          { "text/markdown": text, "image/svg+xml": text },
+        ])
+        .map((data) => notebookPage(executed([data]), "raw")),
+    );
+    const seen = await browser.openEach(pages, "raw.html");
+    const told = seen.filter((what) => what !== "stopped by the policy");
+    expect(told.filter((what) => !/^console: .*Content Security Policy/.test(what))).toEqual([]);
+    expect(told.length).toBeGreaterThan(10);
+  });
 });
+
+function executed(outputs: readonly Record<string, unknown>[]): Notebook {
+  const cells = outputs.map((data, index): CodeCell => ({
+    cell_type: "code",
+    id: `cell-${index}`,
+    source: "shown",
+    metadata: {},
+    execution_count: index,
+    outputs: [{ output_type: "display_data", data, metadata: {} }],
+  }));
+  return { nbformat: 4, nbformat_minor: 5, metadata: {}, cells };
+}

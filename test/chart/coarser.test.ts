@@ -2,8 +2,8 @@ import { escape } from "arquero";
 import { describe, expect, test } from "vitest";
 import { between, chart, Result } from "../../src/index.js";
 import { bucketStart } from "../../src/time/bucket.js";
-import { countsResult } from "../result/downsample/sample-result.js";
 import { specRows, subtitle } from "./support/layers.js";
+import { countsResult } from "./support/sample-results.js";
 
 const quarter = between("2026-02-01", "2026-05-01");
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `3.${i}.0`);

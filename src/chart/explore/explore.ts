@@ -19,19 +19,19 @@ import { spanSentence } from "../sentences.js";
 import { chartSeries, seriesDimension } from "../series.js";
 import {
   type LinkedCube,
-  GAP,
+  VIEW_GAP,
   HEIGHT,
   MOST_BARS,
   panel,
   params,
   series,
   stateLines,
-  WIDTH,
 } from "./views.js";
 
-const MOST_PANELS = 4;
-/** Pixels of bars that can be read. */
-const NARROWEST = 180;
+const MOST_DIMENSIONS = 4;
+/** Pixels of the series in the file, and of bars that can be read. */
+const SERIES_WIDTH = 720;
+const NARROWEST_VIEW = 180;
 
 /** The linked views of a Result; see `chart.explore`. */
 export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Chart {
@@ -60,10 +60,10 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     // Views that are too narrow beside each other stand below each other.
     const columns = Math.max(
       1,
-      Math.min(names.length, Math.floor((width + GAP) / (NARROWEST + GAP))),
+      Math.min(names.length, Math.floor((width + VIEW_GAP) / (NARROWEST_VIEW + VIEW_GAP))),
     );
     const panels = names.map((_, at) =>
-      panel(cube, at, Math.floor((width - GAP * (columns - 1)) / columns)),
+      panel(cube, at, Math.floor((width - VIEW_GAP * (columns - 1)) / columns)),
     );
     return wholeSpec(origin, {
       title: options.title ?? `${measure.label}${per} by ${by}`,
@@ -77,7 +77,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
         params: params(cube),
         vconcat: [
           { width, height: HEIGHT, layer: [series(cube, width), stateLines(cube, width)] },
-          { concat: panels, columns, spacing: { column: GAP, row: 40 }, bounds: "flush" },
+          { concat: panels, columns, spacing: { column: VIEW_GAP, row: 40 }, bounds: "flush" },
         ],
         spacing: 90,
         bounds: "flush",
@@ -89,8 +89,9 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     rows: result.rows().map((row) => Object.values(row)),
   };
   const recipe = { explore: options };
-  const screen = (place = WIDTH + BESIDE_PLOT) => specFor(Math.min(WIDTH, place - BESIDE_PLOT));
-  return new Chart(specFor(WIDTH), result, drawn, recipe, screen);
+  const screen = (place = SERIES_WIDTH + BESIDE_PLOT) =>
+    specFor(Math.min(SERIES_WIDTH, place - BESIDE_PLOT));
+  return new Chart(specFor(SERIES_WIDTH), result, drawn, recipe, screen);
 }
 
 /** @throws ProbelabError for a measure that can't be computed under every choice. */
@@ -103,8 +104,8 @@ function cubeOf(result: Result, { y, theme }: ExploreChartOptions): LinkedCube {
     );
   const names = dimensions.map(({ name }) => name);
   if (time === undefined) throw refusal(`of the columns ${list(columns)}, without time`);
-  if (names.length === 0 || names.length > MOST_PANELS) {
-    throw refusal(`by ${counted(names.length, "dimension")}, where one to ${MOST_PANELS} fit`);
+  if (names.length === 0 || names.length > MOST_DIMENSIONS) {
+    throw refusal(`by ${counted(names.length, "dimension")}, where one to ${MOST_DIMENSIONS} fit`);
   }
   const main = measures.find((each) => each.main) ?? measures[0];
   const measure = y === undefined ? main : measures.find(({ name }) => name === y);

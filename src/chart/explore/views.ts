@@ -23,15 +23,14 @@ export interface LinkedCube {
   readonly zone: string;
 }
 
-/** Pixels of the series in the file. */
-export const WIDTH = 720;
+/** Pixels of the series, and between the bars of two dimensions. */
 export const HEIGHT = 130;
-export const GAP = 24;
+export const VIEW_GAP = 24;
 /** Of a dimension so many values are drawn at most. */
 export const MOST_BARS = 24;
 const BAR = 20;
 /** Pixels of a name's letters, and of what stands beside it in a bar. */
-const NAME_SIZE = 12;
+const BAR_TEXT = 12;
 const BESIDE_NAME = 120;
 
 // The brush is in buckets: half of one counts as all of it, so that what is shown is a question
@@ -270,7 +269,7 @@ function placeOf(instant: number, edges: readonly number[]): number {
 /** A value as its bar of so many pixels has room for it. */
 function fittedValue(values: readonly Series[], name: string, width: number): string {
   const names = values.map(({ label }) => label);
-  return fittedLabel(names, fitNames(names, width - BESIDE_NAME, NAME_SIZE), name) ?? name;
+  return fittedLabel(names, fitNames(names, width - BESIDE_NAME, BAR_TEXT), name) ?? name;
 }
 
 /** A dimension's values, the largest first, by what is chosen elsewhere. */

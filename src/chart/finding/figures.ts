@@ -255,7 +255,7 @@ function labelOf({ origin }: Result, measure: string): string {
 }
 
 const MOST_LABELS = 12;
-const MOST_PANELS = 4;
+const MOST_GROUPS = 4;
 const LEVEL = "Fitted level, without its season";
 
 /**
@@ -279,8 +279,8 @@ export function series(
   const chosen = hit.length > 0 ? hit : [...byGroup.keys()];
   const end = all.length === 0 ? 0 : at(all.at(-1)!);
   const from = Math.min(end - 14 * DAY, ...found.map((row) => at(row, "t") - 3 * DAY));
-  const most = Math.floor(MOST_ROWS / Math.min(MOST_PANELS, chosen.length)) - 8;
-  const groups = chosen.slice(0, MOST_PANELS).map((key) => {
+  const most = Math.floor(MOST_ROWS / Math.min(MOST_GROUPS, chosen.length)) - 8;
+  const groups = chosen.slice(0, MOST_GROUPS).map((key) => {
     const rows = byGroup.get(key)!.map((row) => all[row]!);
     const drawn = isAlarm ? rows.filter((row) => at(row) > from).slice(-most) : rows;
     const own = found.filter((row) => keyOf(row) === key);
@@ -342,8 +342,8 @@ export function series(
     },
     title: `${measure.label}${measure.additive ? ` per ${time.every}` : ""}: ${many}`,
     remarks: [
-      chosen.length > MOST_PANELS &&
-        `Drawn: ${MOST_PANELS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
+      chosen.length > MOST_GROUPS &&
+        `Drawn: ${MOST_GROUPS} of ${chosen.length} groups, the ${found.length === 0 ? "first" : isAlarm ? "largest" : "clearest"}.`,
       lines && "Spans: when a change happened (95 % interval).",
     ].filter((remark) => remark !== false),
   };

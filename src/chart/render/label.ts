@@ -80,7 +80,7 @@ export function fittedLabel(
 }
 
 /** A text for titles and legends, Vega's keys of objects: `constructor` gets quotes. */
-export function specText(text: string): string {
+function specText(text: string): string {
   return text in Object.prototype ? `"${text}"` : text;
 }
 

@@ -54,7 +54,7 @@ export function originRecord(
 }
 
 /** The text as `redact` gives it, cut after `longest` characters. */
-export function withoutCredentials(text: string, longest = LONGEST_TEXT): string {
+function withoutCredentials(text: string, longest = LONGEST_TEXT): string {
   return redact(text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
 }
 

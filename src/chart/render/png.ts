@@ -1,5 +1,6 @@
 import type * as Resvg from "@resvg/resvg-js";
-import { crc32, deflateSync } from "node:zlib";
+import { promisify } from "node:util";
+import { crc32, deflate, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
 import { fontOptions } from "./fonts/shipped-font.js";
@@ -28,7 +29,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
     logLevel: "off",
   });
   collectAfter(image.width * image.height * 4);
-  return withTexts(image.asPng(), originJson(spec), scale, titleText(spec.title));
+  return pngOf(image, originJson(spec), scale, titleText(spec.title));
 }
 
 /** The renderer of pixels, an optional package for each platform. @throws ProbelabError where it is missing */
@@ -44,16 +45,27 @@ export async function resvg(): Promise<typeof Resvg> {
   }
 }
 
-/** Bytes of a PNG's signature and its header, the first chunk. */
-const HEAD = 8 + 25;
+const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+const BITS = 8;
+const RGBA = 6;
 
 /**
- * A PNG with its resolution (pHYs), the origin (a compressed iTXt chunk) and, where it has one, its
- * title after the header.
+ * A PNG with the origin (a compressed iTXt chunk), its resolution (pHYs) and, where it has one, its
+ * title after the header. zlib makes areas of one colour smaller than resvg's own encoder, in half its time.
  *
  * Source: https://www.w3.org/TR/png-3/
  */
-function withTexts(png: Buffer, origin: string, scale: number, title: string): Buffer {
+async function pngOf(
+  image: Resvg.RenderedImage,
+  origin: string,
+  scale: number,
+  title: string,
+): Promise<Buffer> {
+  const { width, height } = image;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([BITS, RGBA], 8);
   const resolution = Buffer.alloc(9);
   const dots = Math.round(DOTS_PER_METRE * scale);
   resolution.writeUInt32BE(dots, 0);
@@ -61,12 +73,29 @@ function withTexts(png: Buffer, origin: string, scale: number, title: string): B
   resolution[8] = 1; // the unit is the metre
   const head = Buffer.from("probelab\0\x01\0\0\0", "latin1"); // compressed, no language, no translation
   return Buffer.concat([
-    png.subarray(0, HEAD),
+    SIGNATURE,
+    chunk("IHDR", header),
     chunk("pHYs", resolution),
     chunk("iTXt", Buffer.concat([head, deflateSync(origin)])),
     ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
-    png.subarray(HEAD),
+    chunk("IDAT", await promisify(deflate)(scanlines(image.pixels, width * 4))),
+    chunk("IEND", Buffer.alloc(0)),
   ]);
+}
+
+/** Rows of pixels, each after its filter (0: none), with colours that aren't multiplied by their opacity. */
+function scanlines(pixels: Buffer, row: number): Buffer {
+  for (let at = 3; at < pixels.length; at += 4) {
+    const opacity = pixels[at]!;
+    if (opacity === 0 || opacity === 255) continue;
+    for (let of = at - 3; of < at; of++) pixels[of] = Math.round((pixels[of]! * 255) / opacity);
+  }
+  const height = pixels.length / row;
+  const lines = Buffer.alloc((row + 1) * height);
+  for (let line = 0; line < height; line++) {
+    pixels.copy(lines, line * (row + 1) + 1, line * row, (line + 1) * row);
+  }
+  return lines;
 }
 
 /** Width and height of a PNG of this scale, in CSS pixels. */

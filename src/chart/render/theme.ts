@@ -68,6 +68,8 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
   },
 };
 
+/** Pixels of the letters of an axis. */
+export const LABEL_SIZE = 11;
 /** Pixels of a legend's letters, of its longest label beside a plot, and of what stands beside a label. */
 export const LEGEND_SIZE = 12;
 export const LEGEND_LABEL = 220;
@@ -94,7 +96,7 @@ export function themeConfig(theme: Theme): Record<string, unknown> {
     },
     axis: {
       labelColor: theme.muted,
-      labelFontSize: 11,
+      labelFontSize: LABEL_SIZE,
       labelLineHeight: 13,
       titleColor: theme.muted,
       titleFontSize: 11,

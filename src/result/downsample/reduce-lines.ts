@@ -28,7 +28,7 @@ export interface ReducedLine {
 }
 
 /** The rows that were kept of several lines. */
-export interface ReducedLines {
+interface ReducedLines {
   readonly lines: readonly ReducedLine[];
   /** The part of the lines' pixels that have another colour than with all rows, from 0 to 1; 0 where the picture is the same (without anti-aliasing, but for gaps within a column). */
   readonly differs: number;

@@ -38,7 +38,7 @@ export interface Plot {
 }
 
 /** The corners that are left: each the lowest of a slice of the line up to one pixel wide, with the highest (itself, unless it is a band's). */
-export interface Thinned {
+interface Thinned {
   readonly kept: Int32Array;
   readonly highest: Int32Array;
   /** The part of the lines' pixels that have another colour than in the picture, from 0 to 1. */

@@ -16,6 +16,10 @@ test.each([
   ["a few bars", chart.bar(versionSummary())],
   ["horizontal bars", chart.bar(versionSummary(), { horizontal: true })],
   ["panels", chart.line(counts, { facet: "software_version" })],
+  [
+    "panels of horizontal bars",
+    chart.bar(counts, { x: "software_version", facet: "t", horizontal: true, color: null }),
+  ],
   ["linked views", chart.explore(exploreCells())],
   ["a spec of one's own", chart.vegaLite(counts, { mark: "tick", encoding: {} })],
   ["no row", chart.line(counts.with(counts.table.slice(0, 0), {}))],

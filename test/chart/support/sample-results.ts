@@ -91,6 +91,29 @@ export function weeklyCounts(
   );
 }
 
+/** Counts (additive) and medians (not) by bucket and version, every bucket there. */
+export function countsResult(
+  range: TimeRange,
+  every: Bucket,
+  versions: readonly (string | null)[],
+  value: (bucket: number, version: number) => number = (b, v) => (b % 7) + v,
+): Result {
+  const rows = buckets(range, every).flatMap(({ start }, b) =>
+    versions.map((version, v) => ({
+      t: start,
+      version,
+      measurements: value(b, v),
+      q50: value(b, v),
+    })),
+  );
+  const meaning = {
+    time: { name: "t", every, incomplete: incompleteOf(range, every) },
+    dimensions: [{ name: "version", order: versions }],
+    measures: [counted("measurements", "Measurements"), single("q50", "Median")],
+  };
+  return makeResult(columnsOf(rows), meaning, { range });
+}
+
 /** What `lab.measurements.runDurations({ by: "software_version", every: "week" })` gives. */
 export function weeklyDurations(options: { range?: TimeRange } = {}): Result {
   const { range = RANGE } = options;

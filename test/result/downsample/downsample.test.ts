@@ -1,11 +1,24 @@
-import { arrowTable, escape, table } from "./arrow.js";
 import { dictionary, tableFromArrays, tableToIPC, utf8, type DataType } from "@uwdata/flechette";
-import { fromArrow, type ColumnTable } from "arquero";
+import { escape, fromArrow, table, type ColumnTable } from "arquero";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { downsample, type DownsampleOptions } from "../../../src/index.js";
 import { awkwardNumber } from "./awkward.js";
-import { plainResult, rowTexts } from "./sample-result.js";
+import { makeResult } from "../../chart/support/sample-results.js";
+
+/** A table that is backed by Arrow columns, as answers from the database are. */
+function arrowTable(columns: Record<string, unknown[]>): ColumnTable {
+  return fromArrow(table(columns).toArrowIPC());
+}
+
+/** The rows of a table as texts, for comparing. */
+function rowTexts(data: ColumnTable): string[] {
+  return (data.objects() as Record<string, unknown>[]).map((row) =>
+    Object.values(row)
+      .map((value) => (value instanceof Date ? value.getTime() : String(value)))
+      .join("|"),
+  );
+}
 
 const xs = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: -2_000, max: 2_000 }) },
@@ -135,7 +148,7 @@ describe("downsample(data, options)", () => {
   });
 
   test("writes what it did into a Result's origin", () => {
-    const result = plainResult({ x: long(10_000), y: long(10_000).map((i) => i % 10) });
+    const result = makeResult({ x: long(10_000), y: long(10_000).map((i) => i % 10) });
     const small = downsample(result, { x: "x", y: "y", width: 400 });
     expect(small.origin.reductions).toEqual([
       `${small.numRows().toLocaleString("en-US")} of 10,000 rows; the same picture.`,

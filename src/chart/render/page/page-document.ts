@@ -64,7 +64,7 @@ ${scripts.map((source) => `<script>${source}</script>`).join("")}
 }
 
 /** The beginning of the data block of a live chart. */
-export const CONTENT_BLOCK = '<script type="application/json" class="probelab-content">';
+const CONTENT_BLOCK = '<script type="application/json" class="probelab-content">';
 
 /** The colours of light charts as they are in the dark, of charts that are drawn on the page. */
 function darkColours(): Record<string, string> {

@@ -1,10 +1,10 @@
 /** Fewer are no rows of a chart, and not worth sharing. */
 const FEWEST = 10;
 
-const isPlain = (value: unknown): boolean => typeof value !== "object" || value === null;
+const isScalar = (value: unknown): boolean => typeof value !== "object" || value === null;
 
 const isRow = (value: unknown): boolean =>
-  !isPlain(value) && !Array.isArray(value) && Object.values(value as object).every(isPlain);
+  !isScalar(value) && !Array.isArray(value) && Object.values(value as object).every(isScalar);
 
 const isRows = (value: unknown): boolean =>
   Array.isArray(value) && value.length >= FEWEST && value.every(isRow);
@@ -12,9 +12,10 @@ const isRows = (value: unknown): boolean =>
 /** The rows in a spec, each as JSON, in their order. */
 export function rowsOf(spec: unknown): string[] {
   const found = new Set<string>();
-  JSON.stringify(spec, (_, value: unknown) => {
-    if (isRows(value)) found.add(JSON.stringify(value));
-    return value;
+  JSON.stringify(spec, (_, value: unknown): unknown => {
+    if (!isRows(value)) return value;
+    found.add(JSON.stringify(value));
+    return undefined;
   });
   return [...found];
 }

@@ -93,12 +93,12 @@ function inTheme(json: string): string {
   return json.replace(/#[\da-f]{6}\b/g, (colour) => dark[colour] ?? colour);
 }
 
-/** The layout for a place of so many pixels, as wide as it where it can be. */
+/** The layout for a place of so many pixels, as wide as it where it can be; in one that is narrower than any the reader scrolls. */
 function specIn(place: number, { rows, screens }: Content): Spec {
-  const { vega } = screens.findLast(({ least }) => least <= place) ?? screens[0]!;
+  const { least, vega } = screens.findLast(({ least }) => least <= place) ?? screens[0]!;
   const spec = withRows(vega, rows) as Spec;
   const fits = (spec.autosize as { type?: string } | undefined)?.type === "fit-x";
-  return fits && place > 0 ? { ...spec, width: Math.min(place, WIDEST) } : spec;
+  return fits ? { ...spec, width: Math.max(least, Math.min(place, WIDEST)) } : spec;
 }
 
 /**
