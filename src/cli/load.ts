@@ -3,18 +3,8 @@ import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import {
-  LOADABLE_TABLES,
-  loadFile,
-  type LoadableTable,
-  type LoadOptions,
-} from "../sample/load/load-files.js";
+import { LOADABLE_TABLES, loadFile, type LoadableTable } from "../sample/load.js";
 import { line, lines, userInterrupt } from "./terminal.js";
-
-interface LoadFlags extends Omit<LoadOptions, "signal"> {
-  /** `embedded:DIR`; default: the embedded database of the project. */
-  readonly into?: string;
-}
 
 /** `probelab load TABLE FILE…` */
 export const loadCommand = new Command("load")
@@ -22,9 +12,7 @@ export const loadCommand = new Command("load")
   .addArgument(new Argument("<table>", "the table").choices(Object.keys(LOADABLE_TABLES)))
   .argument("<files...>", "JSONL, CSV or TSV with a header, or Parquet; also packed with gzip")
   .option("--into <source>", "embedded:DIR to load into (default: the project's)")
-  .option("--format <format>", "jsonl, csv, tsv or parquet, with .gz if packed")
-  .option("--again", "load rows that are there already a second time")
-  .action(async (table: LoadableTable, files: string[], { into, ...flags }: LoadFlags) => {
+  .action(async (table: LoadableTable, files: string[], { into }: { into?: string }) => {
     using interrupt = userInterrupt();
     const source = findSource(
       table === "logs" ? "logs" : "measurements",
@@ -34,10 +22,8 @@ export const loadCommand = new Command("load")
     let [loaded, rows] = [0, 0];
     for (const file of files) {
       try {
-        const { span, ...found } = await loadFile(writer, table, file, {
-          ...flags,
-          signal: interrupt.signal,
-        });
+        const { signal } = interrupt;
+        const { span, ...found } = await loadFile(writer, table, file, { signal });
         [loaded, rows] = [loaded + 1, rows + found.rows];
         const said = [
           `${file}: ${counted(found.rows, "row")}${span ? `, ${span[0]} to ${span[1]} UTC` : ""}`,

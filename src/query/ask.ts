@@ -1,9 +1,7 @@
-import type { ColumnTable } from "arquero";
 import { answerOrigin, type Database } from "../database/database.js";
 import { isOfColumns } from "../database/server-error.js";
 import { ProbelabError } from "../base/error.js";
 import { costOf } from "../result/origin.js";
-import { columnValues } from "../result/arquero-table.js";
 import { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -14,10 +12,10 @@ import type { Measure } from "./measure.js";
 import { fittingTop, isMerged, mergeRows, placed, type Fit } from "./merge-rows.js";
 import { Plan, type AnswerRow } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { NOTHING, type Extra, type Filtered, type Source } from "./source.js";
-import { isComparison, whereText, type Where } from "./where.js";
-import { explainFilter } from "./why-empty.js";
-import { askInWindows, isTooMuch } from "./windows.js";
+import type { Source } from "./source.js";
+import { whereText, type Where } from "./where.js";
+import { explain, zeroConditions } from "./why-empty.js";
+import { askInWindows } from "./windows.js";
 
 export type { By } from "./dimension.js";
 
@@ -126,22 +124,11 @@ async function askOnce(
   const buckets = askedBuckets(wanted, range, groupsAtMost(dimensions, top), source);
   const plan = new Plan(source);
   const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
-  const explained = async (empty: boolean): Promise<Extra> => {
-    const { filtered, kind } = source;
-    if (filtered) {
-      return explainFilter(database, { filtered, kind }, empty, signal).catch(unexplained);
-    }
-    const why = empty ? await source.whyEmpty?.() : undefined;
-    return why === undefined ? NOTHING : { ...NOTHING, notes: [why] };
-  };
-  const [answer, missing] = await Promise.all([
-    askGroups({ database, plan, dimensions, buckets, top, action, signal }),
-    // Where the question was stopped, the question itself says so.
-    explained(false).catch((error: unknown) => {
-      if ((error as { code?: string }).code !== "ABORTED") throw error;
-      return NOTHING;
-    }),
-  ]);
+  const why = (empty: boolean, only?: Where) => explain(database, source, empty, signal, only);
+  const missing = why(false);
+  // Where the question fails, it says so itself.
+  missing.catch(() => undefined);
+  const answer = await askGroups({ database, plan, dimensions, buckets, top, action, signal });
   const { fit, question } = answer;
   const usable = answer.rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
   const time = buckets.column("t");
@@ -156,29 +143,19 @@ async function askOnce(
     rowNoun: source.rowNoun,
   });
   const empty = table.numRows() === 0;
-  const unusable = new Set(answer.rows.map((row) => Number(row["_unusable"] ?? 0)));
-  unusable.delete(0);
-  const leftOut =
-    (unusable.size > 0 && (await source.unusableNotes?.(unusable, database, signal))) || [];
-  const why = empty ? await explained(true) : missing;
-  const unmatched = await Promise.all(
-    zeroConditions(measures, table).map(async (where) =>
-      source.filtered === undefined || !isOfTable(source, source.filtered, where)
-        ? NOTHING
-        : await explainFilter(
-            database,
-            { filtered: { ...source.filtered, where }, kind: source.kind },
-            true,
-            signal,
-          ).catch(unexplained),
-    ),
-  );
-  const beside = [...new Set([missing, ...leftOut, why, ...unmatched])];
+  const kinds = new Set(answer.rows.map((row) => Number(row["_unusable"] ?? 0)));
+  kinds.delete(0);
+  const [reason, leftOut = [], ...unmatched] = await Promise.all([
+    empty ? why(true) : missing,
+    kinds.size > 0 ? source.unusableNotes?.(kinds, database, signal) : undefined,
+    ...zeroConditions(source, measures, table).map((where) => why(true, where)),
+  ]);
+  const extras = [...leftOut, reason, ...unmatched];
   const filter = preset.filterText ?? whereText(where);
   const cost = answerOrigin(database, question, range, answer);
   return new Result(table, {
     ...cost,
-    ...costOf(cost, ...beside),
+    ...costOf(cost, ...new Set([await missing, ...extras])),
     ...(filter !== "" && { filter }),
     columns: {
       ...(time && { time }),
@@ -187,60 +164,22 @@ async function askOnce(
     },
     reductions: columns.reductions,
     notes: [
-      // Why there is nothing comes before how it was asked.
-      ...(empty ? why.notes : []),
-      ...(wanted === "auto"
-        ? [
-            `Grouped by ${buckets.every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
-          ]
-        : []),
-      ...answer.notes,
-      ...source.notes,
-      ...(preset.after ?? []),
-      ...leftOut.flatMap(({ notes }) => notes),
-      ...(empty ? [] : why.notes),
-      ...new Set(unmatched.flatMap(({ notes }) => notes)),
-      ...(empty ? [] : incompleteNotes(time, range)),
+      ...new Set([
+        // Why there is nothing comes before how it was asked.
+        ...(empty ? reason.notes : []),
+        ...(wanted === "auto"
+          ? [
+              `Grouped by ${buckets.every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
+            ]
+          : []),
+        ...answer.notes,
+        ...source.notes,
+        ...(preset.after ?? []),
+        ...extras.flatMap(({ notes }) => notes),
+        ...(empty ? [] : incompleteNotes(time, range)),
+      ]),
     ],
   });
-}
-
-/** False for a condition on runs, whose own columns a table may lack, or have of another meaning. */
-function isOfTable(source: Source, { find }: Filtered, where: Where): boolean {
-  try {
-    return Object.keys(where).every((name) => {
-      return find(name) && source.column(name).label === undefined;
-    });
-  } catch {
-    return false;
-  }
-}
-
-/**
- * The conditions of counts and shares that are zero in every row: a value that is misspelt, as `t` where
- * a table holds `true`, looks like a calm answer.
- */
-function zeroConditions(
-  measures: Readonly<Record<string, Measure<unknown>>>,
-  table: ColumnTable,
-): Where[] {
-  if (table.numRows() === 0) return [];
-  return Object.entries(measures).flatMap(([name, { measure, where, of }]) => {
-    const condition =
-      measure === "share" ? of?.[0]?.where : measure === "count" ? where : undefined;
-    const named = Object.entries(condition ?? {}).filter(([, wanted]) => !isComparison(wanted!));
-    const isZero = columnValues(table, name).every((value) => value === 0 || value === null);
-    // Several at once may each match some rows, and none together.
-    return named.length === 1 && isZero ? [Object.fromEntries(named)] : [];
-  });
-}
-
-/** A note in place of one that the server could not compute within its limits. */
-function unexplained(error: unknown): Extra {
-  const { code } = error as { code?: string };
-  if (!isTooMuch(error) && code !== "TOO_MANY_ROWS_OR_BYTES") throw error;
-  const note = "Too much for the server: the values that the range holds of the filter's columns.";
-  return { ...NOTHING, notes: [note] };
 }
 
 /** Rows of an answer with the places of their values, and how they were had. */

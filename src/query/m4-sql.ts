@@ -1,5 +1,4 @@
 import type { TimeRange } from "../time/time-range.js";
-import { Plan } from "./plan.js";
 import { cellsSql } from "./question-sql.js";
 import { bind, nested, raw, select, sql, type Column, type Sql } from "./sql.js";
 
@@ -35,36 +34,36 @@ export function m4Sql({ source, y, gaps, series, range, width }: M4Line): Sql {
   const by: Column[] = series === undefined ? [] : [["series", series]];
   const names = by.map(([name]) => name);
   const keys = names.map((name): Column => [name, raw(name)]);
-  const plan = new Plan({
-    ...source,
-    kind: "measurements",
-    rowNoun: "measurements",
-    notes: [],
-    column: () => ({ sql: y, type: "Float64" }),
-    from: () =>
-      nested(
-        select({
-          columns: [
-            ...by,
-            ["_x", raw(`toUInt64(toUnixTimestamp64Micro(toDateTime64(${source.instant}, 6)))`)],
-            ["_v", sql`ifNull(toFloat64(${y}), nan)`],
-            ["_y", ORDERED],
-          ],
-          from: source.from(range),
-        }),
-      ),
-  });
-  const extreme = (call: "min" | "max", high: string, low: string) =>
-    plan.aggregate(raw(`${call}(bitShiftLeft(toUInt128(${high}), 64) + ${low})`), call);
-  const [first, last] = [extreme("min", "_x", "_y"), extreme("max", "_x", "_y")];
-  const [lowest, highest] = [extreme("min", "_y", "_x"), extreme("max", "_y", "bitNot(_x)")];
+  const from = () =>
+    nested(
+      select({
+        columns: [
+          ...by,
+          ["_x", raw(`toUInt64(toUnixTimestamp64Micro(toDateTime64(${source.instant}, 6)))`)],
+          ["_v", sql`ifNull(toFloat64(${y}), nan)`],
+          ["_y", ORDERED],
+        ],
+        from: source.from(range),
+      }),
+    );
+  const [first, last, lowest, highest] = ["_first", "_last", "_lowest", "_highest"] as const;
+  const extreme = (as: string, merge: "min" | "max", high: string, low: string) => {
+    const cell = raw(`${merge}(bitShiftLeft(toUInt128(${high}), 64) + ${low})`);
+    return { as, cell, merge };
+  };
+  const aggregates = [
+    extreme(first, "min", "_x", "_y"),
+    extreme(last, "max", "_x", "_y"),
+    extreme(lowest, "min", "_y", "_x"),
+    extreme(highest, "max", "_y", "bitNot(_x)"),
+  ];
   const start = bind("m4_start", "Int64", +range.start * 1000);
   const scale = bind("m4_scale", "Float64", width / (+range.end - +range.start));
   // In the order of operations of `pixelColumn`, so that the two round alike.
   const column = sql`greatest(0, least(floor((_x - ${start}) / 1000 * ${scale}), ${raw(String(width))}))`;
   // 16 bits, so that the engine finds a group by its number and needs no hash.
   const key = sql`toUInt16(${gaps ? sql`2 * ${column} + NOT isFinite(_v)` : column})`;
-  const cells = nested(cellsSql(plan, range, [...keys, ["_k", key]]));
+  const cells = nested(cellsSql({ source: { from }, aggregates }, range, [...keys, ["_k", key]]));
   const corners = (of: (name: string) => string) =>
     `arrayDistinct([${row(of(first))}, (${low(of(lowest))}, ${high(of(lowest))}, 0), (bitNot(${low(of(highest))}), ${high(of(highest))}, 0), ${row(of(last))}])`;
   const drawn = (name: string) => `anyIf(${name}, _k % 2 = 0)`;

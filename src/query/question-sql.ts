@@ -1,8 +1,8 @@
 import type { TimeRange } from "../time/time-range.js";
 import type { AskedBuckets } from "./asked-buckets.js";
 import type { AskedDimension } from "./dimension.js";
-import { ROWS, type Plan } from "./plan.js";
-import type { Source } from "./source.js";
+import { ROWS, type Aggregate, type Plan } from "./plan.js";
+import type { Rows } from "./source.js";
 import {
   bind,
   nested,
@@ -26,7 +26,7 @@ function same(name: string): Column {
  * @param apart true gives quantiles as how often each number occurs, which merges anywhere.
  */
 export function cellsSql(
-  { source, aggregates }: Plan,
+  { source, aggregates }: { readonly source: Rows; readonly aggregates: readonly Aggregate[] },
   range: TimeRange,
   keys: readonly Column[],
   apart = false,
@@ -45,7 +45,7 @@ export function cellsSql(
 }
 
 /** The key of rows that don't count, where the source has such. */
-export function unusable(source: Source): Column[] {
+export function unusable(source: Rows): Column[] {
   return source.unusable === undefined ? [] : [["_unusable", source.unusable]];
 }
 

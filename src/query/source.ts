@@ -25,12 +25,20 @@ export interface SourceColumn extends ColumnSql {
 /** What a row of a source is. */
 export type SourceKind = "measurements" | "runs" | "logs";
 
+/** Rows to scan. */
+export interface Rows {
+  /** The text after FROM, with its WHERE: the rows of the range, or of a part of it, that match. Called last. */
+  from(range: Pick<TimeRange, "start" | "end">): Sql;
+  /** SQL for why a row is excluded: 0 if it counts, else a code. */
+  readonly unusable?: Sql;
+}
+
 /**
  * Rows that a question is asked of: measurements, runs, log lines.
  *
  * It is made for one question: `column` notes what the question needs, and `from` then selects that.
  */
-export interface Source {
+export interface Source extends Rows {
   readonly kind: SourceKind;
   /** Plural name of the rows ("measurements"), for sentences and as the unit of a count. */
   readonly rowNoun: string;
@@ -48,10 +56,6 @@ export interface Source {
   readonly hoursOnly?: string;
   /** Why the range can't be split, as a clause; undefined if it can. */
   readonly whole?: string;
-  /** SQL for why a row is excluded: 0 if it counts, else a code. */
-  readonly unusable?: Sql;
-  /** The text after FROM, with its WHERE: the rows of the range, or of a part of it, that match. Called last. */
-  from(range: Pick<TimeRange, "start" | "end">): Sql;
   /** Sentences on the source for the reader of the answer. */
   readonly notes: readonly string[];
   /** More to say where the answer held unusable rows, of these numbers. */

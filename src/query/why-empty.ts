@@ -1,10 +1,20 @@
+import type { ColumnTable } from "arquero";
 import { editDistance } from "../base/near-name.js";
 import type { Database } from "../database/database.js";
 import { newestRow, type TableInfo } from "../database/table-info.js";
 import { grouped } from "../base/text.js";
+import { columnValues } from "../result/arquero-table.js";
 import { rangeText, type TimeRange } from "../time/time-range.js";
 import { dateText } from "../time/time-zone.js";
-import { NOTHING, tableBounds, type Extra, type Filtered, type SourceKind } from "./source.js";
+import type { Measure } from "./measure.js";
+import {
+  NOTHING,
+  tableBounds,
+  type Extra,
+  type Filtered,
+  type Source,
+  type SourceKind,
+} from "./source.js";
 import { join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import {
   isComparison,
@@ -17,7 +27,9 @@ import {
   type Comparison,
   type FilterValue,
   type Prefix,
+  type Where,
 } from "./where.js";
+import { isTooMuch } from "./windows.js";
 
 interface Condition {
   readonly column: string;
@@ -30,17 +42,73 @@ const MOST_LOOKED_FOR = 50;
 const MOST_EXPLAINED = 3;
 
 /**
- * Names what of a filter no measurement of the range matches, and what the range holds instead: of an
+ * Names what of a question's filter no row of the range matches, and what the range holds instead: of an
  * empty answer the first such condition, of any other the values of lists, since one that is misspelt
  * only makes a number smaller. Asks only within the range; the server stops where a value is found.
+ *
+ * @param only a condition to explain in place of the source's own filter.
  */
-export async function explainFilter(
+export async function explain(
   database: Database,
-  { filtered, kind }: { readonly filtered: Filtered; readonly kind: SourceKind },
+  source: Source,
   empty: boolean,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
+  only?: Where,
 ): Promise<Extra> {
-  const { table, range, where, find } = filtered;
+  const { filtered, kind } = source;
+  try {
+    if (filtered) {
+      const { where, ...rows } = filtered;
+      return await explainFilter(database, { ...rows, where: only ?? where }, kind, empty, signal);
+    }
+    return { ...NOTHING, notes: empty && source.whyEmpty ? [await source.whyEmpty()] : [] };
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (!isTooMuch(error) && code !== "TOO_MANY_ROWS_OR_BYTES") throw error;
+    const note =
+      "Too much for the server: the values that the range holds of the filter's columns.";
+    return { ...NOTHING, notes: [note] };
+  }
+}
+
+/**
+ * The conditions of counts and shares that are zero in every row: a value that is misspelt, as `t` where
+ * a table holds `true`, looks like a calm answer.
+ */
+export function zeroConditions(
+  source: Source,
+  measures: Readonly<Record<string, Measure<unknown>>>,
+  table: ColumnTable,
+): Where[] {
+  if (table.numRows() === 0) return [];
+  return Object.entries(measures).flatMap(([name, { measure, where, of }]) => {
+    const condition =
+      measure === "share" ? of?.[0]?.where : measure === "count" ? where : undefined;
+    const named = Object.entries(condition ?? {}).filter(([, wanted]) => !isComparison(wanted!));
+    const [column] = named[0] ?? [];
+    const isZero = columnValues(table, name).every((value) => value === 0 || value === null);
+    // Several at once may each match some rows, and none together.
+    const isOne = column !== undefined && named.length === 1;
+    return isOne && isZero && isOfTable(source, column) ? [Object.fromEntries(named)] : [];
+  });
+}
+
+/** False for a run's own column, which the table may lack, or have with another meaning. */
+function isOfTable(source: Source, name: string): boolean {
+  try {
+    return source.filtered?.find(name) !== undefined && source.column(name).label === undefined;
+  } catch {
+    return false;
+  }
+}
+
+async function explainFilter(
+  database: Database,
+  { table, range, where, find }: Filtered,
+  kind: SourceKind,
+  empty: boolean,
+  signal: AbortSignal | undefined,
+): Promise<Extra> {
   const conditions = Object.entries(where).flatMap(([column, wanted = []]): Condition[] => {
     if (isComparison(wanted)) return empty ? [{ column, wanted }] : [];
     const list = matchList(wanted).slice(0, MOST_LOOKED_FOR);

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { alert, between, chart, connect, openSnapshot } from "../../src/index.js";
 import { openWriter } from "../../src/database/writer.js";
 import type { Writer } from "../../src/database/writer.js";
-import { loadFile } from "../../src/sample/load/load-files.js";
+import { loadFile } from "../../src/sample/load.js";
 import { runNotebook } from "../../src/kernel/run-notebook.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";

@@ -28,7 +28,7 @@ it("notebooks/autorun-*.ipynb carry a schedule in their first code cell, paramet
     };
     const code = cells.filter(({ cell_type: type }) => type === "code");
     const [, schedule = ""] = /^\/\/ schedule: (.*)\n/.exec(code[0]!.source.join("")) ?? [];
-    expect(JSON.parse(schedule), file).toMatchObject({ every: expect.any(String) as string, memory: "1 GB" });
+    expect(JSON.parse(schedule), file).toMatchObject({ every: expect.any(String) as string });
     expect(code[0]!.metadata.tags).toEqual(["parameters"]);
     for (const name of ["notebook", "page", "runbook"]) {
       expect(code[0]!.source.join(""), file).toContain(`const ${name} = "";`);

@@ -37,7 +37,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 
 /** Said below the table where runs hold more or fewer than was to be expected. */
 export const RUNS_NOTE =
-  "Before, of a release whose runs changed: what its runs would have held. All rows without it: as if those runs had held that.";
+  '"Before" of a release whose runs changed is what its runs would have held; "all rows without it" assumes that they held it.';
 
 /** True if both ends are known, and not both are 0. */
 export function isKnown({ before, after }: Ends): boolean {

@@ -89,7 +89,7 @@ interface TextItem {
 export async function compiledSpec(
   spec: Record<string, unknown>,
   faults: unknown[][] = [],
-): Promise<Vega.Spec> {
+): Promise<{ readonly signals?: readonly unknown[] }> {
   const { vega, vegaLite } = await (loading ??= loadVega());
   // Vega writes into the rows that it is given; the chart's own stay as they are.
   const drawn = structuredClone(spec);
@@ -111,7 +111,7 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
     const compiled = await compiledSpec(spec, faults);
     const logger = quietLogger(vega.logger(vega.None), faults);
     const loader = inertLoader as never;
-    view = new vega.View(vega.parse(compiled), { renderer: "none", loader, logger });
+    view = new vega.View(vega.parse(compiled as Vega.Spec), { renderer: "none", loader, logger });
     const drawn = await view.toSVG();
     collectAfter(drawn.length * GARBAGE);
     const said = faults[0]?.map((part) => (part instanceof Error ? part.message : textOf(part)));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadFile } from "../../../src/sample/load/load-files.js";
+import { loadFile } from "../../../src/sample/load.js";
 import { fillSample } from "../../../src/sample/fill.js";
 import { sampleInfo } from "../../../src/sample/tables.js";
 import { measurements } from "./measurement.js";
