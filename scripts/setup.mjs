@@ -29,7 +29,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 if (!packagesInstalled()) {
   step(
-    "installing packages (the database engine among them, about 800 MB on disk with all packages)",
+    "installing packages (the database engine among them, 920 MB on disk with all packages)",
     "npm",
     ["ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
   );
