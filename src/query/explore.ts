@@ -58,33 +58,28 @@ export async function askExplore(
   const main = Object.keys(measures).at(-1)!;
   const ask = (every: Bucket) =>
     askSource(database, open, { ...rest, by, every, top: MOST_VALUES }, measures, { action, main });
-  const sizeOf = (every: Bucket) => buckets(range, every).length;
-  const fits = (every: Bucket): boolean =>
-    (+range.end - +range.start) / usualLength(every) <= MOST_ROWS + 1;
-  const finest = finestOf(source);
-  const steps = BUCKETS.slice(BUCKETS.indexOf(finest)).filter(fits);
-  const few =
-    wanted === "auto"
-      ? (steps.findLast((every) => sizeOf(every) >= FEW_BUCKETS) ?? steps[0] ?? "month")
-      : checkBucket(wanted);
-  const refused = (why: string) =>
+  const refused = (every: Bucket, why: string) =>
     new ProbelabError(
-      `Can't ${action} by ${few} over ${formatRange(range)}: ${why}. Take a coarser every ("auto" picks one), a shorter range or fewer dimensions.`,
+      `Can't ${action} by ${every} over ${formatRange(range)}: ${why}. Take a coarser every ("auto" picks one), a shorter range or fewer dimensions.`,
     );
-  if (!fits(few)) throw refused("the range has 5,000 buckets or more");
-  let cells = await ask(few);
+  const finest = finestOf(source);
+  const steps = BUCKETS.slice(BUCKETS.indexOf(finest));
+  const few = (every: Bucket) => buckets(range, every).length >= FEW_BUCKETS;
+  let every = wanted === "auto" ? (steps.findLast(few) ?? finest) : checkBucket(wanted);
+  if ((+range.end - +range.start) / usualLength(every) > MOST_ROWS + 1) {
+    throw refused(every, "the range has 5,000 buckets or more");
+  }
+  let cells = await ask(every);
   if (wanted === "auto" && cells.numRows() > 0) {
-    const groups = cells.numRows() / sizeOf(few);
-    const every = coarser(autoBucket(range, MOST_ROWS, groups), finest);
-    if (every !== few) cells = await ask(every);
+    const groups = cells.numRows() / buckets(range, every).length;
+    const fitting = coarser(autoBucket(range, MOST_ROWS, groups), finest);
+    if (fitting !== every) cells = await ask(fitting);
+    every = fitting;
   }
   const filled = arranged(cells, main, wanted === "auto");
-  if (filled.numRows() > MOST_ROWS) {
-    throw refused(
-      `the values of these dimensions make ${grouped(filled.numRows())} rows, not fewer than 5,000`,
-    );
-  }
-  return filled;
+  if (filled.numRows() <= MOST_ROWS) return filled;
+  const rows = grouped(filled.numRows());
+  throw refused(every, `the values of these dimensions make ${rows} rows, not fewer than 5,000`);
 }
 
 /** Without empty cells; names what adds up to the main measure. */
