@@ -1,6 +1,6 @@
 import type { TimeRange } from "../../time/time-range.js";
 import type { CauseWhere } from "../words.js";
-import type { Move } from "./releases.js";
+import type { Move, Open } from "./releases.js";
 
 /** Rows, and what they contribute to the change of the whole. */
 interface ChangedRows {
@@ -80,19 +80,6 @@ export type Part = ChangedRows & Fact;
 
 /** Why a part only may be a cause. */
 export type Doubt = "chance" | "one user" | "few users" | "few runs" | "few rows";
-
-/** Two accounts of a part that its rows don't tell apart. */
-export type Open =
-  /** All rows did it, or this value alone. */
-  | { readonly of: "all"; readonly name: string; readonly value: string | null }
-  /** This release of the program, or the whole program. */
-  | { readonly of: "program"; readonly release: string }
-  /** This release, or its users went to another that sends hardly anything. */
-  | { readonly of: "silent"; readonly release: string; readonly other: string }
-  /** It lost rows, or another release was shut out whose users were to come to it. */
-  | { readonly of: "lost"; readonly other: string }
-  /** It was shut out, or its users went to the newest release, which lost them. */
-  | { readonly of: "gone"; readonly other: string };
 
 /** What would not have been seen. */
 export type Unseen =

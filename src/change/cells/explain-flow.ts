@@ -1,5 +1,5 @@
 import { CONFIDENCES } from "../../query/wilson.js";
-import type { Account, Open, Part, Unseen } from "./account.js";
+import type { Account, Part, Unseen } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses } from "./count-causes.js";
 import {
@@ -20,6 +20,7 @@ import {
   moves,
   namedRows,
   type NamedRows,
+  type Open,
   programOf,
   releaseDimensions,
   upgrade,

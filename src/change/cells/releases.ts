@@ -13,7 +13,6 @@ import {
   NEW,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
-import type { Open } from "./account.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
 export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {
@@ -196,6 +195,19 @@ export function programOf(
   if (codes === undefined || some.some((leaf) => codes[leaf] !== code)) return {};
   return { [names[program]!]: values[program]![code!]! };
 }
+
+/** Two accounts of a part that its rows don't tell apart. */
+export type Open =
+  /** All rows did it, or this value alone. */
+  | { readonly of: "all"; readonly name: string; readonly value: string | null }
+  /** This release of the program, or the whole program. */
+  | { readonly of: "program"; readonly release: string }
+  /** This release, or its users went to another that sends hardly anything. */
+  | { readonly of: "silent"; readonly release: string; readonly other: string }
+  /** It lost rows, or another release was shut out whose users were to come to it. */
+  | { readonly of: "lost"; readonly other: string }
+  /** It was shut out, or its users went to the newest release, which lost them. */
+  | { readonly of: "gone"; readonly other: string };
 
 /** Of leaves of one program: the release that their change comes from. */
 export interface GuiltyRelease {

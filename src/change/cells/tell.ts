@@ -11,9 +11,9 @@ import {
   valueText,
   type CauseWhere,
 } from "../words.js";
-import type { Account, Cause, Doubt, MixShift, Open, Part, RunsHold, Unseen } from "./account.js";
+import type { Account, Cause, Doubt, MixShift, Part, RunsHold, Unseen } from "./account.js";
 import type { ChangeCells } from "./cells.js";
-import { releaseDimensions, type Move } from "./releases.js";
+import { releaseDimensions, type Move, type Open } from "./releases.js";
 import { PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** All English of `explain` and `compare`: what facts in numbers say. */
