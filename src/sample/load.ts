@@ -265,6 +265,7 @@ function readColumn({ name, type }: Column, isRequired: boolean) {
     // JSON may write 1.0, and published measurements AS3269.
     const number = `replaceRegexpOne(${trimmed}, '^(?:AS)?(-?[0-9]+)(?:[.]0)?$', '\\\\1')`;
     value = cast("accurateCastOrNull", number);
+    if (plain.startsWith("Float")) isGood = `isFinite(${value})`;
   }
   const isBad = `NOT ifNull(${isGood || `isNotNull(${value})`}, 0)`;
   const isNeeded = isRequired && !/Nullable\(/.test(type);

@@ -60,6 +60,7 @@ describe("a value that can't be read is refused with its column", () => {
   it.each([
     ["probe_asn", "4294967296"],
     ["probe_asn", "1.5"],
+    ["test_runtime", "1e39"],
     ["anomaly", "maybe"],
     ["measurement_start_time", "yesterday"],
     ["measurement_start_time", "2200-01-01 00:00:00"],
