@@ -46,7 +46,7 @@ describe("a release whose runs hold fewer measurements", () => {
       const sum = why.causes.reduce((all, { change }) => all + change, why.rest.change);
       expect(sum).toBeCloseTo(why.after! - why.before!, 6);
       // Its row holds what was expected, which the table says.
-      expect(why.result.origin.notes[0]).toMatch(/^Before, of a release whose runs changed: /);
+      expect(why.result.origin.notes[0]).toMatch(/^"Before" of a release whose runs changed is /);
     }
   });
 
