@@ -61,10 +61,11 @@ export class Chart {
   }
 
   /** The spec as screens draw it: with interaction, and laid out for places of several widths unless one was chosen. */
-  async screenSpec(): Promise<VegaLiteSpec> {
+  async screenSpec(isForPages = true): Promise<VegaLiteSpec> {
     const screen = (place?: number): VegaLiteSpec | undefined => redactTexts(this.#screen(place));
     const drawnWidth = async (): Promise<number> => svgWidth(await layOut(this.spec));
-    return screenSpec(screen() ?? this.spec, drawnWidth, screen);
+    const whole = (): VegaLiteSpec => screen() ?? this.spec;
+    return screenSpec(Number(this.spec["width"]), whole, drawnWidth, screen, isForPages);
   }
 
   /**
@@ -136,7 +137,7 @@ export class Chart {
     const { description } = this.spec;
     return {
       data: {
-        "application/vnd.vegalite.v5+json": await this.screenSpec(),
+        "application/vnd.vegalite.v5+json": await this.screenSpec(frontend.addsPng !== true),
         ...(png && { "image/png": png.toString("base64") }),
         "text/plain": typeof description === "string" ? description : "Chart",
       },

@@ -4,8 +4,8 @@ import type { MimeBundle } from "../../src/base/mime-bundle.js";
 import { weeklyCounts } from "./support/sample-results.js";
 
 /** What a notebook gets from a chart. */
-const show = (value: object): Promise<MimeBundle> =>
-  Reflect.apply(Reflect.get(value, Symbol.for("Jupyter.display")) as never, value, []);
+const show = (value: object, frontend?: { addsPng: boolean }): Promise<MimeBundle> =>
+  Reflect.apply(Reflect.get(value, Symbol.for("Jupyter.display")) as never, value, [frontend]);
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
 
@@ -22,6 +22,17 @@ describe("what a notebook shows of a chart", () => {
     ]);
     expect(data["application/vnd.vegalite.v5+json"]).toEqual(await one.screenSpec());
     expect(data["text/plain"]).toBe(one.spec.description);
+  });
+
+  test("is for the notebook's width alone where the frontend draws it: no page is made of that", async () => {
+    const one = chart.area(weeklyCounts());
+    const { data } = await show(one, { addsPng: true });
+    expect(Object.keys(data)).toEqual(["application/vnd.vegalite.v5+json", "text/plain"]);
+    const spec = data["application/vnd.vegalite.v5+json"] as Record<string, unknown>;
+    const { usermeta, ...whole } = await one.screenSpec();
+    expect(Object.keys(usermeta as object)).toContain("screens");
+    expect(spec["usermeta"]).not.toHaveProperty("screens");
+    expect({ ...spec, usermeta: undefined }).toEqual({ ...whole, usermeta: undefined });
   });
 
   test("says how large the PNG is meant to be", async () => {

@@ -23,19 +23,26 @@ export interface Screen {
  * The spec that notebooks draw: laid out for one place, with the layouts for others in its `usermeta`, of
  * which a page of our own takes that of its width.
  *
- * @param file the spec of the file with interaction.
+ * @param plot pixels of the plot in the file. @param whole gives the spec of the file with interaction.
  * @param drawnWidth gives the width of the file's picture; it draws it.
  * @param layout gives the spec for a place, undefined where an analyst chose the width.
+ * @param isForPages false leaves the layouts for others out: no page is made of it.
  */
 export async function screenSpec(
-  file: VegaLiteSpec,
+  plot: number,
+  whole: () => VegaLiteSpec,
   drawnWidth: () => Promise<number>,
   layout: (place: number) => VegaLiteSpec | undefined,
+  isForPages = true,
 ): Promise<VegaLiteSpec> {
-  const plot = Number(file["width"]);
   const grows = plot >= GROWING;
   // The widest needn't be drawn: their plot gives way to what stands beside it, but for the title.
   const width = plot >= WIDE ? plot + BESIDE_PLOT + BESIDE_LEGEND : await drawnWidth();
+  if (!isForPages) {
+    const spec = width > USUAL ? layout(USUAL) : undefined;
+    return spec === undefined ? whole() : fitted(spec, USUAL);
+  }
+  const file = whole();
   const narrower: Screen[] = [];
   for (const least of PLACES) {
     if (least >= width) break;
