@@ -2,7 +2,7 @@ import type { VegaLiteSpec } from "./theme.js";
 import { rowsOf, withoutRows } from "./page/shared-rows.js";
 
 /** Pixels of the places that charts are laid out for, beside that of the file: a phone's, a notebook's. */
-export const PLACES = [350, 724] as const;
+const PLACES = [350, 724] as const;
 /** The notebook's: where nothing can lay out a chart again it is drawn for this one. */
 const USUAL = PLACES[1];
 /** Pixels of a picture that are neither plot nor names: axis and padding. */
@@ -14,7 +14,7 @@ const BESIDE_LEGEND = 90;
 const GROWING = 560;
 
 /** A chart as it is drawn in a place of so many pixels or more. */
-export interface Screen {
+interface Screen {
   readonly least: number;
   readonly spec: VegaLiteSpec;
 }
