@@ -105,7 +105,7 @@ describe("a count", () => {
   });
 
   test("of few rows says what would not show, and names nothing", () => {
-    const rows = service(3, NAMES, [2, 3, 2], ([cc]) => (cc === "cc1" ? 0.8 : 1), 100);
+    const rows = service(3, NAMES, [2, 3, 2], ([cc]) => (cc === "cc1" ? 0.9 : 1), 400);
     const { found, sentence } = explainCells(cellsOf(NAMES, rows));
     expect(found).toBe(false);
     expect(sentence).toMatch(
@@ -154,7 +154,7 @@ describe("a count", () => {
     const few = service(3, NAMES, [2, 2, 1], () => 1, 5).map((row) => ({ ...row, after: 0 }));
     const doubted = explainCells(cellsOf(NAMES, few));
     expect(doubted).toMatchObject({ found: false, undecided: true });
-    expect(doubted.sentence).toMatch(/^May be: All .*These rows are too few: that can be chance/);
+    expect(doubted.sentence).toMatch(/^Possibly all measurements are gone: .*These rows are too few: that can be chance/);
   });
 
   test.each([

@@ -8,7 +8,7 @@ import {
   type Run,
   type Service,
 } from "../support/change/users.js";
-import { leavesBy } from "../../src/change/cells/cuboids.js";
+import { leavesBy } from "../../src/change/cells/cube.js";
 import { cellsOf, type Row } from "../support/change/cells.js";
 
 const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];
@@ -353,7 +353,7 @@ describe("what comes and goes with a few users", () => {
       true,
     );
     expect(found).toBe(false);
-    expect(sentence).toMatch(/^May be: The mix of .*A few users who came or went may have done it/);
+    expect(sentence).toMatch(/Possibly the mix of .*A few users who came or went may have done it/);
   });
 
   test("shows nothing of upgrades where one probe floods a release", () => {

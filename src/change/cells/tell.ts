@@ -31,7 +31,6 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
     "That is more than chance gives once in ten questions, but too little to name it for certain",
   "one user": "Nearly all of it is of one program, country and network: it may be one user",
   "few users": "A few users who came or went may have done it",
-  "few runs": "These are too few runs to name it for certain",
   "few rows": "These rows are too few: that can be chance",
 };
 
@@ -71,6 +70,10 @@ export function tellExplanation(
     isTooFew && unseenIs,
     // Of rows that are too few nobody knows that users only upgraded.
     ...(isTooFew ? [] : movesText(cells, account.moves)),
+    ...(account.placeholders ?? []).map(
+      ({ where, dimension, value }) =>
+        `${elementText(where)} reports ${dimension} ${valueText(value)} alone: its rows count where its program's were before`,
+    ),
     ...parts.map(historyText),
     // A release tells it itself.
     ...parts.map(({ kind, open }) => kind === "moved" && open && openText(open)),
@@ -81,15 +84,24 @@ export function tellExplanation(
     !isTooFew && unseenIs,
   ];
   const [first, ...others] = causes;
-  if (first === undefined) {
+  // A doubt is no headline while the whole moved by no more than its noise.
+  const isDoubt =
+    first?.grade === "may be" &&
+    parts[0]!.kind !== "all" &&
+    Math.abs(after! - before!) < account.half;
+  if (first === undefined || isDoubt) {
     const looked = cells.names.join(", ");
-    if (isLarge(account)) {
+    const doubts = causes.map((cause, at) => doubtSentence(cells, cause, parts[at]!, parts));
+    if (doubts.length === 0 && isLarge(account)) {
       const head = `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`;
       return tell(head, whole, [`No part of it stands out from the noise in ${looked}`, ...more]);
     }
     if (isTooFew) {
-      return tell("I can't tell whether a part of it moved: too few rows", whole, more);
+      const head = "I can't tell whether a part of it moved: too few rows";
+      return tell(head, whole, [...doubts, ...more]);
     }
+    if (doubts.length > 0)
+      return tell("Nothing stands out for certain", whole, [...doubts, ...more]);
     const moved = account.moves.length > 0 ? "Apart from upgrades no" : "No";
     const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
     return tell("Nothing stands out", whole, [usual, ...more]);
@@ -100,7 +112,7 @@ export function tellExplanation(
     return causeSentence(cells, cause, parts[at + 1]!, parts);
   });
   const untold = others.length - listed.length;
-  return tell(first.grade === "named" ? head : `May be: ${head}`, evidence, [
+  return tell(first.grade === "named" ? head : possibly(head), evidence, [
     parts[0]!.doubt && DOUBTS[parts[0]!.doubt],
     ...details,
     isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
@@ -120,6 +132,23 @@ export function causeSentence(
 ): string {
   const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
   return tell(headline, evidence, details).sentence;
+}
+
+/** Names keep their capitals: "Possibly all rows alike fell", "Possibly Kiosk stopped". */
+function possibly(headline: string): string {
+  return `Possibly ${/^(All|The|It|Users) /.test(headline) ? lowered(headline) : headline}`;
+}
+
+/** "Possibly probe_cc IT fell by 23 % (…). … it may be one user." */
+function doubtSentence(
+  cells: ChangeCells,
+  cause: Cause,
+  part: Part,
+  parts: readonly Part[],
+): string {
+  const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
+  const doubt = part.doubt && DOUBTS[part.doubt];
+  return tell(possibly(headline), evidence, [doubt, ...details]).sentence;
 }
 
 /** How the measure moved over all rows; nothing where that isn't known. */
@@ -142,9 +171,8 @@ interface Outstanding {
 /** Tells a comparison by the values that stand out, or by the mix of them. */
 export function tellComparison(
   cells: ChangeCells,
-  ends: Ends,
+  { moves, parts, ...ends }: Pick<Account, "moves" | "parts"> & Ends,
   outstanding: readonly Outstanding[],
-  mix: Part | undefined,
 ): Telling {
   if (cells.before.length === 0) {
     return tell(
@@ -154,7 +182,8 @@ export function tellComparison(
     );
   }
   const whole = wholeText(cells, ends);
-  const mixIs = mix?.kind === "mix" && mixTexts(cells, mix).map(capital).join(" ");
+  const mix = mixNamed(parts);
+  const mixIs = mix && mixTexts(cells, mix).map(capital).join(" ");
   const named = outstanding
     .slice(0, MOST_LISTED)
     .map(
@@ -162,8 +191,9 @@ export function tellComparison(
         `${dimension} ${valueText(value)} (${relative === null ? "none before" : signedPercent(relative)})`,
     );
   if (named[0] === undefined) {
-    const none = `No value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
-    const head = mix ? "The mix of values changed" : "No value moved unlike the whole";
+    const no = moves.length > 0 ? "Apart from upgrades no" : "No";
+    const none = `${no} value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
+    const head = mix ? "The mix of values changed" : `${no} value moved unlike the whole`;
     return tell(head, whole, [mixIs || none]);
   }
   const more = outstanding.length - named.length;
@@ -172,6 +202,12 @@ export function tellComparison(
     `Moved unlike the whole: ${named.join("; ")}${further}`,
     mixIs,
   ]);
+}
+
+/** The mix that certainly makes up most of a rate's change. */
+export function mixNamed(parts: readonly Part[]): MixShift | undefined {
+  const [first] = parts;
+  return first?.kind === "mix" && first.doubt === undefined ? first : undefined;
 }
 
 /** "Measurements fell by 12,345 (23 %), from 53,000 to 41,000 in 8–14 May 2026 against 1–7 May 2026". */
