@@ -4,6 +4,7 @@ import type { Account, MixShift, Part, Unseen } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, total, without, type Column } from "./cube.js";
 import { releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
+import { openOf } from "./run-sizes.js";
 import { deviance, evidence, search, type Contrast, type Found, type Outcome } from "./scan.js";
 import {
   CAUTION,
@@ -105,10 +106,15 @@ export function rateAccount(given: ChangeCells): Account {
     const own = part({ where: { [name]: value }, leaves: left });
     parts.unshift({ ...own, ...mixed.fact, doubt: mixed.doubt });
   } else if (beside.whole?.isCertain === true) {
-    parts.push(part({ where: {}, leaves: without(cells.before.length, parts) }));
+    parts.push(wholePart());
   }
   const [maybe] = outcome.maybe;
   if (parts.length === 0 && maybe !== undefined) parts.push(partOf(maybe, "chance"));
+  if (parts.length === 0 && outcome.whole) parts.push(wholePart("chance"));
+  function wholePart(doubt?: "chance"): Part {
+    const own = part({ where: {}, leaves: without(cells.before.length, parts), doubt });
+    return { ...own, open: openOf(cells, beside.rival) };
+  }
   const isOpen = parts.every(({ doubt }) => doubt !== undefined);
   return {
     before: was,

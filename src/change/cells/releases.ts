@@ -311,8 +311,9 @@ export function guiltyRelease(
   );
   const shut = gone[0];
   const lost = all.was - all.is;
+  const isLost = lost > Math.max(least * all.was, Math.sqrt(noise * (all.was + all.is)));
   const isLeft = all.is > PART_TOLERANCE * all.was;
-  if (shut && gone.length === 1 && isLeft && lost > least * all.was && shut.was >= lost) {
+  if (shut && gone.length === 1 && isLeft && isLost && shut.was >= lost) {
     const newest = releases[0]!;
     const open = newest === shut ? undefined : ({ of: "gone", other: newest.text } as const);
     return { version: shut.text, leaves: shut.leaves, open };

@@ -17,6 +17,7 @@ import {
   LIKELIER,
   MOST_BINS,
   MOST_CAUSES,
+  ONCE_IN_TEN,
   ONE_USER,
   PART_TOLERANCE,
   PLACE,
@@ -97,10 +98,15 @@ function columnsOf(given: Contrast): Four<Column> {
 
 const xlogy = (x: number, y: number) => (x > 0 ? x * Math.log(y) : 0);
 
-/** Half the deviance of two Poisson counts whose ratio was to be `odds`, given their sum: their log-likelihood ratio. */
-export function deviance(a: number, b: number, odds: number): number {
+/**
+ * Half the deviance of two Poisson counts whose ratio was to be `odds`, given their sum: their
+ * log-likelihood ratio. 0 where that is less than `least`, as its chi-squared shows without logarithms.
+ */
+export function deviance(a: number, b: number, odds: number, least = 0): number {
   const n = a + b;
-  return xlogy(a, (a * (1 + odds)) / (n * odds)) + xlogy(b, (b * (1 + odds)) / n);
+  const q = odds / (1 + odds);
+  if ((a - n * q) ** 2 < least * n * q * (1 - q)) return 0;
+  return xlogy(a, a / (n * q)) + xlogy(b, b / (n * (1 - q)));
 }
 
 /**
@@ -111,14 +117,16 @@ function gainOf(
   [a, b, x, y]: Sums,
   [low, high]: readonly [number, number],
   isShare: boolean,
+  least = 0,
 ): number {
   const ratio = (a * y) / (b * x);
   const edge = ratio > high ? high : ratio < low ? low : 0;
   if (edge === 0) return 0;
-  if (!isShare) return deviance(a, b, (edge * x) / y);
+  const odds = (edge * x) / y;
+  if (!isShare) return deviance(a, b, odds, least);
   const rate = b / y;
   const failures = ((x / y) * Math.max(1e-9, 1 - edge * rate)) / (1 - rate);
-  return deviance(a, b, (edge * x) / y) + deviance(x - a, y - b, failures);
+  return deviance(a, b, odds) + deviance(x - a, y - b, failures);
 }
 
 /** By group of users a − E[a] given a + b, and its variance, were the ratio `level` times that of the exposures. */
@@ -185,7 +193,7 @@ interface Explained {
   /** What all others did, as a factor: 1 but where the whole changed. */
   readonly level: number;
   /** Its log-likelihood ratio against that nothing changed, less the price of its elements. */
-  readonly worth: number;
+  readonly worth: () => number;
   readonly rival?: Outcome["rival"];
 }
 
@@ -198,11 +206,12 @@ function effectiveOf(given: Contrast, phi: Column) {
   // Of what is new a little of all others is expected.
   const prior = given.exposureAfter === given.exposureBefore ? 0 : PRIOR;
   /** The log-likelihood ratio of a change of these sums against `level`. */
-  const gain = ([a, b, x, y]: Sums, level: number, tolerance: number, isShare = given.isShare) =>
+  const gain = ([a, b, x, y]: Sums, level: number, tolerance: number, least = 0) =>
     gainOf(
       [a, b + prior * rate, x, y + prior],
       [level * (1 - tolerance), level * (1 + tolerance)],
-      isShare,
+      given.isShare,
+      least,
     );
   const rate = all[1] / all[3] || 0;
   return { columns, all, gain };
@@ -219,7 +228,8 @@ function explained(given: Contrast, phi: Column): Explained {
   const isChanged = effective.gain(effective.all, 1, TOTAL_TOLERANCE) > price;
   if (!isChanged || ratioOf(effective.all) === Infinity) return parts;
   const alike = greedy(given, effective, true);
-  if (parts.worth > alike.worth) return parts;
+  const isStill = Math.abs(alike.level - 1) < TOTAL_TOLERANCE;
+  if (isStill || parts.worth() > alike.worth()) return parts;
   const [first] = parts.found;
   const gain = effective.gain(effective.all, 1, PART_TOLERANCE);
   const isAsLikely = first?.dims.length === 1 && first.gain > gain - LIKELIER;
@@ -235,8 +245,17 @@ function explained(given: Contrast, phi: Column): Explained {
 function greedy(given: Contrast, effective: Effective, isAlike = false): Explained {
   const { leaves, isShare, isAlone, tolerance } = given;
   const cube = cuboids(leaves);
-  const tables = each(effective.columns, (column) => rollUp(cube, column));
-  const sumsOf = (at: number, group: number) => each(tables, (own) => own[at]![group]!);
+  // Of a count the exposures are the same on both sides.
+  const isFlat = given.exposureAfter === given.exposureBefore;
+  const columns = isFlat ? effective.columns.slice(0, 2) : effective.columns;
+  const tables = columns.map((column) => rollUp(cube, column));
+  const [A = [], B = [], X, Y] = tables;
+  const sumsOf = (at: number, group: number): Sums => [
+    A[at]![group]!,
+    B[at]![group]!,
+    X?.[at]![group] ?? 1,
+    Y?.[at]![group] ?? 1,
+  ];
   const [a0, b0, x0, y0] = effective.all;
   const excess = a0 - (b0 * x0) / y0;
   // Of rows that come one by one nearly all is beyond chance: what explains most, by its width (Adtributor).
@@ -248,7 +267,7 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
   const score = (at: number, group: number) => {
     const own = sumsOf(at, group);
     const isEnough = own[2] > 1e-9 && own[0] + own[1] > 0.5 * prices[at]!;
-    const gain = isEnough ? effective.gain(own, level, tolerance(cube[at]!.dims)) : 0;
+    const gain = isEnough ? effective.gain(own, level, tolerance(cube[at]!.dims), prices[at]) : 0;
     if (gain > prices[at]!) gains[at]!.set(group, gain);
     else gains[at]!.delete(group);
   };
@@ -264,12 +283,9 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
     const isFurther = found.length > 0;
     return isFurther && part < LEAST_PART ? 0 : part - x / x0 / 2 + Number(isFurther);
   };
-  // The likelihood of failures doesn't add up where rates differ.
-  const poisson = (at: number, group: number) =>
-    effective.gain(sumsOf(at, group), 1, PART_TOLERANCE, false);
   const out = new Uint8Array(given.after.length);
   const found: Found[] = [];
-  let worth = 0;
+  let first = 0;
   while (found.length < MOST_CAUSES) {
     let best = { at: -1, group: -1, gain: 0, worth: 0 };
     gains.forEach((own, at) => {
@@ -292,14 +308,12 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
       gain,
       price: prices[at]!,
     });
-    worth += isByExcess
-      ? Number(found.length === 1) * best.worth
-      : poisson(at, group) - prices[at]!;
+    if (found.length === 1) first = best.worth;
     for (const leaf of own) out[leaf] = 1;
     cube.forEach(({ parts, groups }, place) => {
       const isTouched = new Uint8Array(groups);
       for (const leaf of own) isTouched[parts[leaf]!] = 1;
-      effective.columns.forEach((column, which) => {
+      columns.forEach((column, which) => {
         const sums = tables[which]![place]!;
         for (const leaf of own) sums[parts[leaf]!]! -= column[leaf]!;
       });
@@ -312,8 +326,35 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
     }
   }
   // All of the excess, by half of all rows.
-  if (isAlike) worth = isByExcess ? 0.5 : worth + poisson(0, 0) - prices[0]!;
-  return { found, level, worth };
+  if (isByExcess) return { found, level, worth: () => (isAlike ? 0.5 : first) };
+  const paid = found.reduce((sum, one) => sum + one.price, isAlike ? prices[0]! : 0);
+  return { found, level, worth: () => likelihoodOf(given, effective, found, level) - paid };
+}
+
+/** The log-likelihood ratio of what was found, and of `level` for all others, against that nothing changed. */
+function likelihoodOf(
+  { isShare }: Contrast,
+  { columns }: Effective,
+  found: readonly Found[],
+  level: number,
+): number {
+  const factors = new Float64Array(columns[0].length).fill(level);
+  for (const { leaves } of found) {
+    const own = ratioOf(each(columns, (column) => total(column, leaves)));
+    for (const leaf of leaves) factors[leaf] = own;
+  }
+  const [A, B, X, Y] = columns;
+  const failed = (n: number, rate: number) => xlogy(n, Math.max(1e-9, 1 - rate));
+  const of = (a: number, b: number, x: number, y: number, factor: number) => {
+    const [p, q] = [(a + b) / (x + y / factor), (a + b) / (factor * x + y)];
+    return xlogy(a, p) + xlogy(b, q) + (isShare ? failed(x - a, p) + failed(y - b, q) : 0);
+  };
+  let sum = 0;
+  factors.forEach((factor, leaf) => {
+    const [a, b, x, y] = [A[leaf]!, B[leaf]!, X[leaf]!, Y[leaf]!];
+    if (factor !== 1 && a + b > 0) sum += of(a, b, x, y, factor) - of(a, b, x, y, 1);
+  });
+  return sum;
 }
 
 /** What was to be expected of leaves by what they were. */
@@ -422,7 +463,8 @@ export function search(make: (out: Uint8Array) => Contrast): Outcome {
     named,
     maybe,
     oneUser,
-    whole: gain > Math.LN2 ? { leaves, isCertain: gain / unseen > CAUTION + Math.LN2 } : undefined,
+    whole:
+      gain > ONCE_IN_TEN ? { leaves, isCertain: gain / unseen > CAUTION + Math.LN2 } : undefined,
     rival,
     dispersion,
     // As much might have come, or not, as was there: a prediction.

@@ -13,6 +13,8 @@ export const LEAST_SHARE = 0.01;
 export const MOST_CAUSES = 20;
 /** Logarithm of the odds against any cause before the rows are seen: what is named isn't chance in 150 questions. */
 export const CAUTION = Math.log(150);
+/** A change of the whole is mentioned where chance gives less than one in ten. */
+export const ONCE_IN_TEN = Math.log(10);
 /** A change that may be one user's needs odds of so much more (on the log scale) to be mentioned. */
 export const ONE_USER = Math.log(1000);
 /** Log-likelihood by which one account must be better than another. */
