@@ -135,8 +135,8 @@ export function accountOf(given: ChangeCells): { cells: ChangeCells; account: Ac
   if (known !== undefined) return known;
   const cells = withMissing(given);
   const { cells: judged, placeholders } = withPlaces(cells);
-  const of = cells.kind === "flow" ? flowAccount : rateAccount;
-  const account = { ...of(judged), placeholders };
+  const found = cells.kind === "flow" ? flowAccount(judged) : rateAccount(judged);
+  const account = { ...found, placeholders };
   accounts.set(given, { cells, account });
   return { cells, account };
 }

@@ -136,7 +136,8 @@ export function withPlaces(given: ChangeCells): {
       const isPlaceholder =
         rows > Math.max(LEAST_RUNS, NEARLY * ofRelease[releases.parts[leaf]!]!) &&
         rows > NEARLY * all[ofValue.parts[leaf]!]! &&
-        was[programs.parts[leaf]!]! > 0;
+        // More than the program can have had are a flood.
+        rows < 2 * given.ratio * was[programs.parts[leaf]!]!;
       if (!isPlaceholder) return;
       cells = placed(cells, at, reported, group);
       const valueOf = (dim: number) => values[dim]![leaves.codes[dim]![leaf]!]!;

@@ -192,8 +192,6 @@ interface Explained {
   readonly found: readonly Found[];
   /** What all others did, as a factor: 1 but where the whole changed. */
   readonly level: number;
-  /** Its log-likelihood ratio against that nothing changed, less the price of its elements. */
-  readonly worth: () => number;
   readonly rival?: Outcome["rival"];
 }
 
@@ -214,7 +212,13 @@ function effectiveOf(given: Contrast, phi: Column) {
       least,
     );
   const rate = all[1] / all[3] || 0;
-  return { columns, all, gain };
+  const excess = all[0] - rate * all[2];
+  const isFar = Math.abs(excess) > 2 * Math.sqrt(all[0] + all[1]);
+  /** The part of the excess that is of some sums. */
+  const partOf = ([a, b, x, y]: Sums) => (a - (b * x) / y) / excess;
+  // Of rows that come one by one nearly all is beyond chance: what explains most, by its width (Adtributor).
+  const isByExcess = given.isShare && given.isAlone && isFar;
+  return { columns, all, gain, partOf, isByExcess };
 }
 
 type Effective = ReturnType<typeof effectiveOf>;
@@ -223,16 +227,29 @@ const ratioOf = ([a, b, x, y]: Sums) => (a * y) / (b * x);
 /** The whole as a change of parts, or of all alike but for parts, whichever explains it better. */
 function explained(given: Contrast, phi: Column): Explained {
   const effective = effectiveOf(given, phi);
+  const { all, columns, gain, isByExcess } = effective;
   const price = Math.log(cuboids(given.leaves).length);
   const parts = greedy(given, effective);
-  const isChanged = effective.gain(effective.all, 1, TOTAL_TOLERANCE) > price;
-  if (!isChanged || ratioOf(effective.all) === Infinity) return parts;
-  const alike = greedy(given, effective, true);
-  const isStill = Math.abs(alike.level - 1) < TOTAL_TOLERANCE;
-  if (isStill || parts.worth() > alike.worth()) return parts;
   const [first] = parts.found;
-  const gain = effective.gain(effective.all, 1, PART_TOLERANCE);
-  const isAsLikely = first?.dims.length === 1 && first.gain > gain - LIKELIER;
+  const isChanged = gain(all, 1, TOTAL_TOLERANCE) > price;
+  if (!isChanged || ratioOf(all) === Infinity) return parts;
+  const sumOf = (leaves: readonly number[]) => each(columns, (column) => total(column, leaves));
+  const firstOf = first && sumOf(first.leaves);
+  // All of the excess has the width of all rows.
+  if (isByExcess && firstOf && effective.partOf(firstOf) - firstOf[2] / all[2] / 2 > 0.5)
+    return parts;
+  const alike = greedy(given, effective, true);
+  if (Math.abs(alike.level - 1) < TOTAL_TOLERANCE) return parts;
+  // Those that stayed are exceptions; what moved more than all others is but more of it.
+  const stayed = alike.found.filter(({ leaves }) => {
+    return Math.abs(Math.log(ratioOf(sumOf(leaves)))) < Math.abs(Math.log(alike.level)) / 2;
+  });
+  const level = ratioOf(sumOf(without(given.after.length, stayed)));
+  const worthOf = (found: readonly Found[], level: number) =>
+    likelihoodOf(given, effective, found, level) - found.reduce((sum, one) => sum + one.price, 0);
+  if (!isByExcess && worthOf(parts.found, 1) > worthOf(stayed, level) - price) return parts;
+  const isAsLikely =
+    first?.dims.length === 1 && first.gain > gain(all, 1, PART_TOLERANCE) - LIKELIER;
   return { ...alike, rival: isAsLikely ? first : undefined };
 }
 
@@ -243,7 +260,8 @@ function explained(given: Contrast, phi: Column): Explained {
  * @param isAlike whether all others changed, too: what they did is ordinary then.
  */
 function greedy(given: Contrast, effective: Effective, isAlike = false): Explained {
-  const { leaves, isShare, isAlone, tolerance } = given;
+  const { leaves, tolerance } = given;
+  const { isByExcess } = effective;
   const cube = cuboids(leaves);
   // Of a count the exposures are the same on both sides.
   const isFlat = given.exposureAfter === given.exposureBefore;
@@ -256,10 +274,6 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
     X?.[at]![group] ?? 1,
     Y?.[at]![group] ?? 1,
   ];
-  const [a0, b0, x0, y0] = effective.all;
-  const excess = a0 - (b0 * x0) / y0;
-  // Of rows that come one by one nearly all is beyond chance: what explains most, by its width (Adtributor).
-  const isByExcess = isShare && isAlone && Math.abs(excess) > 2 * Math.sqrt(a0 + b0);
   const prices = cube.map(({ groups }) => Math.log(cube.length) + Math.log(groups));
   let level = isAlike ? ratioOf(effective.all) : 1;
   /** Of each cuboid the gain of those groups that are worth their price. */
@@ -278,14 +292,13 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
   scoreAll();
   const worthOf = (at: number, group: number, gain: number) => {
     if (!isByExcess) return gain - prices[at]!;
-    const [a, b, x, y] = sumsOf(at, group);
-    const part = (a - (b * x) / y) / excess;
-    const isFurther = found.length > 0;
-    return isFurther && part < LEAST_PART ? 0 : part - x / x0 / 2 + Number(isFurther);
+    const own = sumsOf(at, group);
+    const [part, isFurther] = [effective.partOf(own), found.length > 0];
+    const width = own[2] / effective.all[2];
+    return isFurther && part < LEAST_PART ? 0 : part - width / 2 + Number(isFurther);
   };
   const out = new Uint8Array(given.after.length);
   const found: Found[] = [];
-  let first = 0;
   while (found.length < MOST_CAUSES) {
     let best = { at: -1, group: -1, gain: 0, worth: 0 };
     gains.forEach((own, at) => {
@@ -308,7 +321,6 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
       gain,
       price: prices[at]!,
     });
-    if (found.length === 1) first = best.worth;
     for (const leaf of own) out[leaf] = 1;
     cube.forEach(({ parts, groups }, place) => {
       const isTouched = new Uint8Array(groups);
@@ -325,10 +337,7 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
       scoreAll();
     }
   }
-  // All of the excess, by half of all rows.
-  if (isByExcess) return { found, level, worth: () => (isAlike ? 0.5 : first) };
-  const paid = found.reduce((sum, one) => sum + one.price, isAlike ? prices[0]! : 0);
-  return { found, level, worth: () => likelihoodOf(given, effective, found, level) - paid };
+  return { found, level };
 }
 
 /** The log-likelihood ratio of what was found, and of `level` for all others, against that nothing changed. */

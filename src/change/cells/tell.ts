@@ -74,6 +74,7 @@ export function tellExplanation(
       ({ where, dimension, value }) =>
         `${elementText(where)} reports ${dimension} ${valueText(value)} alone: its rows count where its program's were before`,
     ),
+    ...parts.map((part) => renamedText(part, parts)),
     ...parts.map(historyText),
     // A release tells it itself.
     ...parts.map(({ kind, open }) => kind === "moved" && open && openText(open)),
@@ -91,7 +92,7 @@ export function tellExplanation(
     Math.abs(after! - before!) < account.half;
   if (first === undefined || isDoubt) {
     const looked = cells.names.join(", ");
-    const doubts = causes.map((cause, at) => doubtSentence(cells, cause, parts[at]!, parts));
+    const doubts = causes.map((cause, at) => causeSentence(cells, cause, parts[at]!, parts));
     if (doubts.length === 0 && isLarge(account)) {
       const head = `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`;
       return tell(head, whole, [`No part of it stands out from the noise in ${looked}`, ...more]);
@@ -112,8 +113,8 @@ export function tellExplanation(
     return causeSentence(cells, cause, parts[at + 1]!, parts);
   });
   const untold = others.length - listed.length;
-  return tell(first.grade === "named" ? head : possibly(head), evidence, [
-    parts[0]!.doubt && DOUBTS[parts[0]!.doubt],
+  return tell(headOf(head, parts[0]!), evidence, [
+    doubtOf(parts[0]!),
     ...details,
     isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
     ...listed,
@@ -123,7 +124,7 @@ export function tellExplanation(
   ]);
 }
 
-/** What happened to a cause's rows, in a sentence or more. */
+/** What happened to a cause's rows, in a sentence or more: "Possibly probe_cc IT fell …. … it may be one user." */
 export function causeSentence(
   cells: ChangeCells,
   cause: Cause,
@@ -131,24 +132,17 @@ export function causeSentence(
   parts: readonly Part[],
 ): string {
   const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
-  return tell(headline, evidence, details).sentence;
+  return tell(headOf(headline, part), evidence, [doubtOf(part), ...details]).sentence;
+}
+
+function doubtOf({ doubt }: Part): string | undefined {
+  return doubt && DOUBTS[doubt];
 }
 
 /** Names keep their capitals: "Possibly all rows alike fell", "Possibly Kiosk stopped". */
-function possibly(headline: string): string {
+function headOf(headline: string, { doubt }: Part): string {
+  if (doubt === undefined) return headline;
   return `Possibly ${/^(All|The|It|Users) /.test(headline) ? lowered(headline) : headline}`;
-}
-
-/** "Possibly probe_cc IT fell by 23 % (…). … it may be one user." */
-function doubtSentence(
-  cells: ChangeCells,
-  cause: Cause,
-  part: Part,
-  parts: readonly Part[],
-): string {
-  const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
-  const doubt = part.doubt && DOUBTS[part.doubt];
-  return tell(possibly(headline), evidence, [doubt, ...details]).sentence;
 }
 
 /** How the measure moved over all rows; nothing where that isn't known. */
@@ -502,6 +496,20 @@ function unseenText(cells: ChangeCells, unseen: Unseen): string {
       return `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`;
     }
   }
+}
+
+/** "software_name app may go on as software_name app2: as many measurements came as were lost". */
+function renamedText(gone: Part, parts: readonly Part[]): string | undefined {
+  const isGone = gone.kind !== "runs hold" && gone.after! < 0.05 * gone.before!;
+  const came = parts.find(
+    ({ before, where, change, half }) =>
+      before! < 1 &&
+      Object.keys(where).join() === Object.keys(gone.where).join() &&
+      Math.abs(change + gone.change) < half + gone.half,
+  );
+  return isGone && came
+    ? `${elementText(gone.where)} may go on as ${elementText(came.where)}: about as many came as were lost`
+    : undefined;
 }
 
 /** "probe_cc IT isn't new: 1,234 came in April, before the earlier range". */
