@@ -3,7 +3,7 @@ import type { MeasureColumn } from "../result/origin.js";
 import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
-import type { Drawing } from "./draw-rows.js";
+import type { Rows } from "./rows.js";
 import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
 import type { Annotation, DrawOptions } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
@@ -27,7 +27,7 @@ export const TITLE_ABOVE = {
 
 /** The first and last x shown: the data's (`end` of the last bar), and of annotations beside it. */
 export function xDomain(
-  { roles, xs, every }: Drawing,
+  { roles, xs, every }: Rows,
   range: TimeRange | undefined,
   annotations: readonly Annotation[],
   end?: number,
@@ -58,7 +58,7 @@ export function xDomain(
 
 /** The horizontal channel without its field. Bars' second x would give a second domain. */
 export function xChannel(
-  drawing: Drawing,
+  rows: Rows,
   domain: readonly [number, number],
   timeZone: string,
   width: number,
@@ -66,7 +66,7 @@ export function xChannel(
   measure?: MeasureColumn,
   log = false,
 ): VegaLiteSpec {
-  const { roles, xs, every } = drawing;
+  const { roles, xs, every } = rows;
   if (roles.xKind === "number") {
     return {
       type: "quantitative",
@@ -84,7 +84,7 @@ export function xChannel(
     };
   }
   if (roles.xKind === "category") {
-    const labels = [...categoryLabels(drawing).values()];
+    const labels = [...categoryLabels(rows).values()];
     const upright = labels.every(
       (text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length,
     );
@@ -164,18 +164,18 @@ function stepTitle(every: Bucket): string {
 }
 
 /** Labels of the places along x, where they are categories. */
-export function categoryLabels(drawing: Drawing): Map<number | string, string> {
-  const labels = uniqueLabels(drawing.xs, drawing.roles.xOf ?? drawing.roles.x);
-  return new Map(drawing.xs.map((x, index) => [x, labels[index] ?? ""]));
+export function categoryLabels(rows: Rows): Map<number | string, string> {
+  const labels = uniqueLabels(rows.xs, rows.roles.xOf ?? rows.roles.x);
+  return new Map(rows.xs.map((x, index) => [x, labels[index] ?? ""]));
 }
 
 /** The vertical channel without its field. */
 export function yChannel(
-  drawing: Drawing,
+  rows: Rows,
   { yType, yZero: zero = true, yLabel, yFormat, stack }: DrawOptions,
   height: number,
 ): VegaLiteSpec {
-  const values = drawing.points.flatMap(({ y, low, high, top }) =>
+  const values = rows.points.flatMap(({ y, low, high, top }) =>
     low === undefined ? [y, top ?? null] : [y, low, high ?? null],
   );
   const log = yType === "log";
@@ -186,10 +186,10 @@ export function yChannel(
       ...(stack === "normalize" && { domain: [0, 1] }),
     },
     axis: {
-      title: yLabel ?? measureTitle(drawing),
+      title: yLabel ?? measureTitle(rows),
       ...(log
         ? logLabels(values, yFormat ?? ",~r", height)
-        : { labelExpr: valueLabel(drawing.roles.measure?.unit, values, yFormat) }),
+        : { labelExpr: valueLabel(rows.roles.measure?.unit, values, yFormat) }),
       ...TITLE_ABOVE,
       // A marker at the edge of the plot ends before it.
       labelPadding: 10,
@@ -296,7 +296,7 @@ export function valueLabel(
 }
 
 /** The name of the vertical axis: `Run duration, median (s)`, `Measurements per week`. */
-export function measureTitle({ roles: { measure, y }, every }: Drawing): string {
+export function measureTitle({ roles: { measure, y }, every }: Rows): string {
   if (measure === undefined) return heading(y);
   const per = measure.additive && every !== undefined ? ` per ${every}` : "";
   return `${columnTitle(measure)}${per}`;

@@ -6,12 +6,13 @@ import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
 import type { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import type { ChartKind } from "./frame.js";
+import type { Kind } from "./plot.js";
 import { LINE } from "./line.js";
 import { lowered } from "../base/text.js";
 import { words } from "./render/label.js";
-import type { FlatOptions, HistogramChartOptions } from "./options.js";
-import { resultChart } from "./result-chart.js";
+import { GRAPH_RULES, type FlatOptions, type HistogramChartOptions } from "./options.js";
+import { sizes } from "./stack.js";
+import { resultChart } from "./spec.js";
 import { chartRoles, list } from "./roles.js";
 import { addedUp, addedUpSentence } from "./work-table.js";
 
@@ -43,12 +44,13 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
   const { color, facet } = options;
   const asked = { x: "from", ...(color !== undefined && { color }), ...(facet && { facet }) };
   const { series } = chartRoles(result, BAR, asked);
-  const kind: ChartKind = {
-    ...(series.length > 0 ? LINE : BAR),
+  const { extent: _, ...mark } = series.length > 0 ? LINE : BAR;
+  const kind: Kind = {
+    ...mark,
     name: "histogram",
-    drawn: "a histogram",
     title: "Histogram",
-    marks: "sizes",
+    options: GRAPH_RULES,
+    ...sizes("a histogram"),
     categories: false,
     prepare: (of, checked) => prepared(of, checked, kind),
   };
@@ -56,7 +58,7 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
 }
 
 /** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. */
-function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
+function prepared(result: Result, options: FlatOptions, kind: Kind) {
   const { x: _, y: __, ...rest } = options;
   const y = typeof options.y === "string" && { y: options.y };
   const roles = chartRoles(result, kind, { ...rest, x: "from", ...y });
