@@ -10,7 +10,7 @@ import type { Kind } from "./plot.js";
 import { LINE } from "./line.js";
 import { lowered } from "../base/text.js";
 import { words } from "./render/label.js";
-import { GRAPH_RULES, type FlatOptions, type HistogramChartOptions } from "./options.js";
+import { GRAPH_RULES, text, type FlatOptions, type HistogramChartOptions } from "./options.js";
 import { sizes } from "./stack.js";
 import { resultChart } from "./spec.js";
 import { chartRoles, list } from "./roles.js";
@@ -49,7 +49,7 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
     ...mark,
     name: "histogram",
     title: "Histogram",
-    options: GRAPH_RULES,
+    options: { "x.label": text, ...GRAPH_RULES },
     ...sizes("a histogram"),
     categories: false,
     prepare: (of, checked) => prepared(of, checked, kind),

@@ -249,7 +249,6 @@ export const PICTURE_RULES = {
 
 /** Those of charts with a vertical axis of numbers. */
 export const GRAPH_RULES = {
-  "x.label": text,
   "y.label": text,
   "y.format": format,
   "y.type": oneOf("linear", "log"),
