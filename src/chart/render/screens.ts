@@ -26,7 +26,7 @@ export interface Layouts {
   /** The spec of the file with interaction. */
   whole(): VegaLiteSpec;
   /** The width of the file's picture; it draws it. */
-  drawnWidth(): Promise<number>;
+  drawnWidth(this: void): Promise<number>;
   /** The spec for a place; undefined where an analyst chose the width. */
   at(place: number): VegaLiteSpec | undefined;
 }

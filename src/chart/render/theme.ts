@@ -82,6 +82,10 @@ export function themeConfig(theme: Theme): Record<string, unknown> {
     // Vega's own repeat after ten.
     range: { category: theme.series },
     view: { stroke: null },
+    // Every text has a color here: where there is none, a dark notebook draws it in white.
+    style: { "guide-label": { fill: theme.muted }, "guide-title": { fill: theme.muted } },
+    header: { labelColor: theme.text, titleColor: theme.muted },
+    text: { color: theme.text },
     title: {
       anchor: "start",
       frame: "group",
