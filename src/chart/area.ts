@@ -23,7 +23,7 @@ export const AREA: Kind = {
   ends: stepEnds,
   arrange: (given, { stack }) => {
     const rows = withMissing(given);
-    return stack === "normalize" ? shares(rows) : rows;
+    return stack === "normalize" ? shares(rows) : stacked(rows);
   },
   layers,
   hover: stepUnderPointer,
@@ -32,7 +32,7 @@ export const AREA: Kind = {
 // Incomplete buckets are faded. A value between two gaps, which no area shows, is a dot.
 function layers(plot: Plot): VegaLiteSpec[] {
   const { theme, x, y, color, tooltip, width } = plot;
-  const rows = stacked(plot.rows);
+  const { rows } = plot;
   const { whole, before, after } = splitEdges(rows);
   const { ends: steps } = plot;
   const several = rows.series.length > 1;
@@ -46,11 +46,15 @@ function layers(plot: Plot): VegaLiteSpec[] {
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
     ...layerData(
       plot,
-      points.map((point) => ({ ...specRow(point, plot), ...rank(point) })),
+      (several ? parted(points) : points).map((point) => ({
+        ...specRow(point, plot),
+        ...rank(point),
+      })),
     ),
     mark,
     encoding: {
       x,
+      ...(several && points.some(({ y }) => y === null) && { detail: { field: "part" } }),
       y: { ...y, stack: several ? "zero" : null },
       color: { ...color, ...legend },
       ...order,
@@ -85,10 +89,21 @@ function layers(plot: Plot): VegaLiteSpec[] {
   return [...drawn(whole, false), ...drawn(before, true), ...drawn(after, true)];
 }
 
+/** Points of a stack without its gaps, before and after which are areas of their own: Vega stacks null as zero. */
+function parted(points: readonly Point[]): readonly Point[] {
+  if (points.every(({ y }) => y !== null)) return points;
+  const parts = new Map<number, number>();
+  return points.flatMap((point) => {
+    const part = parts.get(point.series) ?? 0;
+    if (point.y === null) parts.set(point.series, part + 1);
+    return point.y === null ? [] : [{ ...point, beside: { ...point.beside, part } }];
+  });
+}
+
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
 function stepUnderPointer(plot: Plot): VegaLiteSpec | undefined {
   if (plot.ends === undefined) return undefined;
-  const rows = stacked(plot.rows);
+  const { rows } = plot;
   const { rank, order } = stackOrder(rows);
   return {
     ...layerData(

@@ -76,8 +76,7 @@ export function xChannel(
       axis: {
         title: measure === undefined ? heading(roles.x) : columnTitle(measure),
         grid: false,
-        // Vega takes the digits of a label from the step, which a lone number has not.
-        ...(xs.length === 1 && { format: "," }),
+        ...numberLabels(roles.x, xs.map(Number)),
         ...(log && logLabels(xs.map(Number), ",~r", width / 3)),
         ...(measure?.unit === "share" && { format: "~%" }),
       },
@@ -104,6 +103,17 @@ export function xChannel(
     type: "temporal",
     scale: { type: "utc", nice: false, padding: 0, ...(!bars && { domain: [...domain] }) },
     axis: timeAxis(domain, timeZone, width, every),
+  };
+}
+
+/** The labels of numbers along x: years without a comma, whole numbers without a fraction. */
+function numberLabels(name: string, numbers: readonly number[]): VegaLiteSpec {
+  const isWhole = numbers.every(Number.isInteger);
+  const isYear = isWhole && /year$/i.test(name);
+  return {
+    ...(isWhole && { tickMinStep: 1 }),
+    // Vega takes the digits of a label from the step, which a lone number has not.
+    ...((isYear || numbers.length === 1) && { format: isYear ? "d" : "," }),
   };
 }
 

@@ -37,7 +37,8 @@ export const BAR: Kind = {
   arrange: (given, options) => {
     const rows = withoutRestBar(given, options);
     const sorted = { ...rows, xs: inOrder(rows, options) };
-    return options.stack === "normalize" ? shares(sorted) : sorted;
+    if (options.stack === "normalize") return shares(sorted);
+    return isBeside(sorted, options) ? sorted : stacked(sorted, false);
   },
   size: (rows, options) =>
     isHorizontal(rows, options) ? { width: 560, height: heightOf(rows, options) } : {},
@@ -130,7 +131,7 @@ function layers(given: Plot): VegaLiteSpec[] {
   const beside = isBeside(plot.rows, options);
   check(plot, beside);
   const isCategory = roles.xKind === "category";
-  const rows = beside ? plot.rows : stacked(plot.rows);
+  const { rows } = plot;
   const { rank, order } = stackOrder(rows);
   // Rows without a partner, of a join say, belong to no category either.
   const isGrey = ({ x: at }: Point): boolean =>

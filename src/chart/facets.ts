@@ -56,7 +56,11 @@ export function panelRows(
   const points = each.flatMap(({ rows }) => rows.points);
   const { roles, edges, series } = each[0]!.rows;
   return {
-    all: { ...found, roles, series, xs, points, ...(edges && { edges }) },
+    all: {
+      ...found,
+      ...{ roles, series, xs, points, panels: shown, ...(edges && { edges }) },
+      sentences: [...new Set(each.flatMap(({ rows }) => rows.sentences))],
+    },
     each,
     sentences,
   };

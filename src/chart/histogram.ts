@@ -1,5 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { isNaming } from "../result/column-words.js";
 import { gapMeasure } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
@@ -42,7 +43,8 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
     );
   }
   const { color, facet } = options;
-  const asked = { x: "from", ...(color !== undefined && { color }), ...(facet && { facet }) };
+  const y = countsOf(result);
+  const asked = { x: "from", y, ...(color !== undefined && { color }), ...(facet && { facet }) };
   const { series } = chartRoles(result, BAR, asked);
   const { extent: _, ...mark } = series.length > 0 ? LINE : BAR;
   const kind: Kind = {
@@ -57,11 +59,26 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
   return resultChart(result, kind, options);
 }
 
+/** The column of the bins' counts: the measure that the question is about, of own rows the first numbers beside their ends. */
+function countsOf(result: Result): string {
+  const { measures } = result.origin.columns;
+  const names = result.columnNames().filter((name) => name !== "from" && name !== "to");
+  const isNumber = (value: Value): boolean => ["number", "bigint"].includes(typeof value);
+  const measured = measures.filter(({ name }) => names.includes(name));
+  const found =
+    (measured.find(({ main }) => main) ?? measured[0])?.name ??
+    names.find((name) => result.column(name).some(isNumber) && !isNaming(name)) ??
+    (result.numRows() === 0 ? names[0] : undefined);
+  if (found !== undefined) return found;
+  throw new ProbelabError(
+    `Can't draw a histogram of the columns ${list(result.columnNames())}: it needs numbers beside from and to, such as counts of the rows in each bin.`,
+  );
+}
+
 /** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. */
 function prepared(result: Result, options: FlatOptions, kind: Kind) {
   const { x: _, y: __, ...rest } = options;
-  const y = typeof options.y === "string" && { y: options.y };
-  const roles = chartRoles(result, kind, { ...rest, x: "from", ...y });
+  const roles = chartRoles(result, kind, { ...rest, x: "from", y: countsOf(result) });
   const { measure } = roles;
   const series = [...roles.series, ...(roles.facet === undefined ? [] : [roles.facet])];
   const shares = series.length > 0;

@@ -119,7 +119,7 @@ export function describe(
   kind: string,
   sentences: readonly string[],
 ): string {
-  const { points, series, roles, xs, every } = rows;
+  const { points, series, roles, xs, every, panels = [undefined] } = rows;
   const pointText = ({ x, y }: Point): string => {
     const place = roles.xKind === "time" ? dateText(new Date(x), zoneOf(origin)) : String(x);
     return `${grouped(Number(y?.toPrecision(4)))} (${place})`;
@@ -127,17 +127,28 @@ export function describe(
   const total = series.length || 1;
   const steps =
     every === undefined ? ["place"] : [false, true].map((many) => bucketNoun(every, many));
-  const said = Array.from({ length: Math.min(total, DESCRIBED) }, (_, index) => {
-    const own = points.filter((point) => point.series === index && point.y !== null);
-    const name = series[index]?.label ?? label(roles.y);
+  const lines = panels.flatMap((panel, at) =>
+    Array.from({ length: total }, (_, index) => ({
+      name: [panel?.label ?? [], series[index]?.label ?? (panel ? [] : label(roles.y))].flat(),
+      own: points.filter(
+        (point) => point.series === index && point.y !== null && (!panel || point.panel === at),
+      ),
+    })),
+  );
+  const said = lines.slice(0, DESCRIBED).map(({ name: names, own }) => {
+    const name = names.join(", ");
     const [first] = own;
     if (first === undefined) return `${name}: no data.`;
     const low = own.reduce((a, b) => (Number(b.y) < Number(a.y) ? b : a));
     const high = own.reduce((a, b) => (Number(b.y) > Number(a.y) ? b : a));
     return `${name}: from ${pointText(first)} to ${pointText(own.at(-1)!)}, lowest ${pointText(low)}, highest ${pointText(high)}.`;
   });
-  if (total > DESCRIBED) said.push(`And ${total - DESCRIBED} more series.`);
-  const size = `${counted(xs.length, steps[0]!, steps[1])}, ${counted(total, "series", "series")}`;
+  if (lines.length > DESCRIBED) said.push(`And ${lines.length - DESCRIBED} more.`);
+  const size = [
+    counted(xs.length, steps[0]!, steps[1]),
+    ...(rows.panels ? [counted(panels.length, "panel")] : []),
+    counted(total, "series", "series"),
+  ].join(", ");
   const head = `${kind}: ${title}. ${measureTitle(rows)}, ${size}.`;
   return cleanText([head, ...said, ...sentences].join(" "), 6_000);
 }

@@ -1,9 +1,10 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { lowered } from "../base/text.js";
+import { counted, lowered } from "../base/text.js";
 import { smallest } from "../base/statistics.js";
 import { formatInstantIso, label, words } from "./render/label.js";
 import { buckets, BUCKETS } from "../time/bucket.js";
+import { bucketNoun } from "../time/step.js";
 import type { Result } from "../result/result.js";
 import { list, type Roles, type RowsKind } from "./roles.js";
 import { coarserBuckets } from "./work-table.js";
@@ -46,29 +47,39 @@ function refuseSharedPlaces(
   );
 }
 
-/** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
-export function stacked(rows: Rows): Rows {
-  const { roles, series, points, xs } = rows;
+/**
+ * Every series at every x. Where one of them is null the whole stack is: what is unknown isn't zero.
+ *
+ * @param fills false leaves out what has no row, for marks that aren't joined.
+ * @throws ProbelabError for what can't be added up, or is unknown.
+ */
+export function stacked(rows: Rows, fills = true): Rows {
+  const { roles, series, points, xs, every, sentences } = rows;
   if (series.length < 2) return rows;
   const refusal = (why: string): ProbelabError =>
     new ProbelabError(`Can't stack ${JSON.stringify(roles.y)}: ${why}; draw it with chart.line.`);
   if (roles.measure && !roles.measure.additive) {
     throw refusal(`its values (${roles.measure.label.toLowerCase()}) can't be added up`);
   }
+  const negative = points.find(({ y }) => Number(y) < 0);
+  if (negative) throw refusal(`it holds negative values such as ${negative.y}`);
   const at = new Map(points.map((point) => [`${point.series} ${point.x}`, point]));
+  const unknown = new Set(points.flatMap(({ x, y }) => (y === null ? [x] : [])));
   const filled = xs.flatMap((x) =>
-    series.map((_, index): Point => {
+    series.flatMap((_, index): Point[] => {
       const point = at.get(`${index} ${x}`);
-      if (point !== undefined && point.y !== null) return point;
-      if (roles.measure?.missing === "gap") {
+      const isUnknown = unknown.has(x);
+      if (point !== undefined) return [isUnknown ? { ...point, y: null } : point];
+      if (roles.measure?.missing === "gap" && !isUnknown) {
         throw refusal("it is unknown for some of the series, which isn't zero");
       }
-      return { x, y: 0, series: index };
+      return fills ? [{ x, y: isUnknown ? null : 0, series: index }] : [];
     }),
   );
-  const negative = filled.find(({ y }) => Number(y) < 0);
-  if (negative) throw refusal(`it holds negative values such as ${negative.y}`);
-  return { ...rows, points: filled };
+  const noun = every === undefined ? "place" : bucketNoun(every, false);
+  const gaps = `Gaps: ${counted(unknown.size, noun)} where a series is unknown.`;
+  const said = unknown.size === 0 ? sentences : [...sentences, gaps];
+  return { ...rows, points: filled, sentences: said };
 }
 
 /**
@@ -115,7 +126,7 @@ export function shares(rows: Rows): Rows {
       `Can't draw shares of one series, each would be 100 %: pass the column of several series as color, or leave stack out.`,
     );
   }
-  const { points } = stacked(rows);
+  const { points, sentences } = stacked(rows);
   const totals = new Map<Point["x"], number>();
   for (const { x, y } of points) totals.set(x, (totals.get(x) ?? 0) + Number(y));
   const { name, label } = roles.measure ?? { name: roles.y, label: words(roles.y) };
@@ -123,8 +134,16 @@ export function shares(rows: Rows): Rows {
   const measure = { name, label: of, unit: "share", additive: true, missing: "zero" } as const;
   return {
     ...rows,
+    sentences: [
+      ...sentences,
+      ...([...totals.values()].includes(0) ? ["Gaps: 0 of 0 is no share."] : []),
+    ],
     roles: { ...roles, measure },
-    points: points.map((point) => ({ ...point, y: Number(point.y) / (totals.get(point.x) || 1) })),
+    points: points.map((point) => {
+      // 0 of 0 is no share.
+      const total = totals.get(point.x)!;
+      return { ...point, y: point.y === null || total === 0 ? null : point.y / total };
+    }),
   };
 }
 
@@ -192,7 +211,7 @@ export function stepPoints(
 
 /** The ends of the buckets of counts, which are so in all of a bucket, not on the way to the next; undefined for what is drawn as slopes. */
 export function stepEnds(rows: Rows, timeZone: string): Map<number, number> | undefined {
-  const { roles, every, series, points } = stacked(rows);
+  const { roles, every, series, points } = rows;
   if (every === undefined || !roles.measure?.additive) return undefined;
   const ends = bucketEnds(rows, timeZone, "steps");
   if (ends === undefined) return undefined;

@@ -236,6 +236,13 @@ export function foldMeasures(
     );
   }
   const roles = chartRoles(result, kind, { ...options, y: first! });
+  const twice = kind.sizes ? overlapping(known) : undefined;
+  const { stack = roles.xKind === "category" ? false : "sum" } = options;
+  if (twice && stack !== false) {
+    throw new ProbelabError(
+      `Can't stack ${list(twice)}: what one counts can be part of the other, and would count twice; draw them with chart.line, or stack counts that exclude each other, count({ where: { anomaly: "t" } }) and count({ where: { anomaly: "f" } }).`,
+    );
+  }
   const labels = names.map((name, at) => measures[at]?.label ?? name);
   const common = commonStart(labels);
   const texts = uniqueLabels(labels.map((label) => label.slice(common.length)));
@@ -248,7 +255,7 @@ export function foldMeasures(
     name: value!,
     label: common === "" ? labels.join(", ") : common.replace(/[\s,]+$/, ""),
     unit: units[0] ?? "",
-    additive: known.every(({ additive }) => additive),
+    additive: twice === undefined && known.every(({ additive }) => additive),
     missing: known.every(({ missing }) => missing === "zero") ? "zero" : "gap",
   };
   const meaning = {
@@ -261,6 +268,25 @@ export function foldMeasures(
     result: result.with(table, { columns: meaning }),
     options: { ...options, y: value!, color },
   };
+}
+
+/** The first two measures that can count the same rows. */
+function overlapping(measures: readonly MeasureColumn[]): [string, string] | undefined {
+  for (const [at, { name, only }] of measures.entries()) {
+    const other = measures
+      .slice(at + 1)
+      .find((each) => only && each.only && !excludes(only, each.only));
+    if (other) return [name, other.name];
+  }
+  return undefined;
+}
+
+/** True if no row can have the values of both. */
+function excludes(one: NonNullable<MeasureColumn["only"]>, other: typeof one): boolean {
+  return Object.entries(one).some(([name, values]) => {
+    const theirs = Object.hasOwn(other, name) ? other[name]! : undefined;
+    return theirs !== undefined && !values.some((value) => theirs.includes(value));
+  });
 }
 
 /** What all texts begin with, up to the end of a word: `Run duration, `. */

@@ -1,4 +1,4 @@
-import { type Config, None, parse, View } from "vega";
+import { None, parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { expect, test } from "vitest";
 import { type Chart, chart } from "../../src/index.js";
@@ -7,7 +7,7 @@ import { PICTURES } from "./support/pictures.js";
 import { weeklyCounts } from "./support/sample-results.js";
 
 // What vega-embed puts below a chart's own config in a dark and in a light notebook. Source: vega-themes, dark.ts.
-const FRONTENDS: Record<string, Config> = {
+const FRONTENDS: Record<string, object> = {
   light: {},
   dark: {
     background: "#333",
@@ -36,11 +36,11 @@ test.each(
 )("in a %s notebook every text of %s can be read", async (theme, name) => {
   const { data } = await mimeBundle(CHARTS[name!]);
   const spec = data["application/vnd.vegalite.v5+json"] as TopLevelSpec;
-  const compiled = compile(spec, { config: FRONTENDS[theme!] as never }).spec;
+  const compiled = compile(spec, { config: FRONTENDS[theme!]! }).spec;
   const view = new View(parse(compiled), { renderer: "none" }).logLevel(None);
   await view.runAsync();
   const background = luminance(view.background());
-  const texts = textsOf(view.scenegraph().root as unknown as Part);
+  const texts = textsOf((view.scenegraph() as unknown as { root: Part }).root);
   view.finalize();
   const faint = texts.filter(({ fill }) => contrast(luminance(fill), background) < 3);
   expect(texts.length).toBeGreaterThan(2);
