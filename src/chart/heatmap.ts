@@ -1,5 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
+import { greatest, smallest } from "../base/statistics.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { shortLabels } from "./axes.js";
@@ -176,6 +177,14 @@ function layers(plot: Plot): VegaLiteSpec[] {
   const partly = known.filter((point) => incomplete.has(point.x));
   // What can be nothing begins at nothing; a median of 600 s has a span of its own.
   const zero = roles.measure?.additive === true || roles.measure?.unit === "share";
+  const values = known.map((point) => Number(point.y));
+  const isChange =
+    /, change\b/.test(roles.measure?.label ?? "") || smallest(values) * greatest(values) < 0;
+  const far = Math.max(-smallest(values), greatest(values));
+  // What rose and what fell by as much are as far from the middle, which is no change.
+  const colorScale = isChange
+    ? { range: theme.diverging, domain: [-far, far] }
+    : { range: theme.ramp, zero, nice: true };
   const gap = Math.min(width / xs.length, height / series.length) > 6 ? 1 : 0;
   const layer = (some: readonly Point[], drawn: VegaLiteSpec): VegaLiteSpec[] =>
     some.length === 0
@@ -197,7 +206,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
         color: {
           field: fields.y,
           type: "quantitative",
-          scale: { range: theme.ramp, interpolate: "lab", zero, nice: true },
+          scale: { ...colorScale, interpolate: "lab" },
           legend: { title, labelExpr, gradientLength: Math.max(60, Math.min(160, height)) },
         },
         tooltip,

@@ -124,7 +124,7 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: DrawOpti
   const domain = xDomain(rows, range, options.annotations ?? [], end);
   const along = columns.measures.find(({ name }) => name === roles.x);
   const labels = series.map(({ label }) => label);
-  const colors = seriesColors(series, theme, options.colors);
+  const colors = seriesColors(series, theme, options.colors, rows.seriesName);
   const bySeries = (look: readonly string[], legend: VegaLiteSpec): VegaLiteSpec => ({
     field: fields.series,
     type: "nominal",
