@@ -33,9 +33,11 @@ export const AREA: Kind = {
 function layers(plot: Plot): VegaLiteSpec[] {
   const { theme, x, y, color, tooltip, width } = plot;
   const { rows } = plot;
-  const { whole, before, after } = splitEdges(rows);
   const { ends: steps } = plot;
   const several = rows.series.length > 1;
+  const gapped = several && rows.points.some(({ y }) => y === null);
+  const points = gapped ? withStackEnds(rows.points) : rows.points;
+  const { whole, before, after } = splitEdges({ ...rows, points });
   const { rank, order } = stackOrder(rows);
   // Lines between areas would hide one that has a step every few pixels.
   const line = rows.xs.length <= width / 5 ? 0.75 : 0;
@@ -46,16 +48,14 @@ function layers(plot: Plot): VegaLiteSpec[] {
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
     ...layerData(
       plot,
-      (several ? parted(points) : points).map((point) => ({
-        ...specRow(point, plot),
-        ...rank(point),
-      })),
+      points.map((point) => ({ ...specRow(point, plot), ...rank(point) })),
     ),
     mark,
     encoding: {
       x,
-      ...(several && points.some(({ y }) => y === null) && { detail: { field: "part" } }),
-      y: { ...y, stack: several ? "zero" : null },
+      ...(gapped
+        ? { y: { ...y, field: "upper", stack: null }, y2: { field: "lower" } }
+        : { y: { ...y, stack: several ? "zero" : null } }),
       color: { ...color, ...legend },
       ...order,
       tooltip,
@@ -89,15 +89,19 @@ function layers(plot: Plot): VegaLiteSpec[] {
   return [...drawn(whole, false), ...drawn(before, true), ...drawn(after, true)];
 }
 
-/** Points of a stack without its gaps, before and after which are areas of their own: Vega stacks null as zero. */
-function parted(points: readonly Point[]): readonly Point[] {
-  if (points.every(({ y }) => y !== null)) return points;
-  const parts = new Map<number, number>();
-  return points.flatMap((point) => {
-    const part = parts.get(point.series) ?? 0;
-    if (point.y === null) parts.set(point.series, part + 1);
-    return point.y === null ? [] : [{ ...point, beside: { ...point.beside, part } }];
-  });
+/** Points with the lower and the upper end of each in its stack: Vega's own stack takes null for zero. */
+function withStackEnds(points: readonly Point[]): Point[] {
+  const reached = new Map<Point["x"], number>();
+  // The first of the legend is the top.
+  const ends = points
+    .toSorted((a, b) => b.series - a.series)
+    .map((point): Point => {
+      const lower = reached.get(point.x) ?? 0;
+      const upper = point.y === null ? null : lower + point.y;
+      reached.set(point.x, upper ?? lower);
+      return { ...point, beside: { ...point.beside, lower, upper } };
+    });
+  return ends.toSorted((a, b) => Number(a.x) - Number(b.x));
 }
 
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */

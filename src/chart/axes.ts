@@ -124,19 +124,49 @@ export function shortLabels(names: readonly string[], width: number): VegaLiteSp
   return { labelLimit: 0, ...(labelExpr !== undefined && { labelExpr }) };
 }
 
-/** A channel of bins by the places of their edges. */
-export function edgesChannel(x: VegaLiteSpec, edges: readonly string[]): VegaLiteSpec {
+/** Bins up to this many times as wide as the narrowest are drawn along a linear axis, others along a logarithmic one. */
+const MOST_WIDTHS = 20;
+
+/** How many times as wide as the narrowest bin between these edges the widest is. */
+export function widestBin(edges: readonly number[]): number {
+  const widths = edges.slice(1).map((edge, at) => edge - edges[at]!);
+  return widths.length === 0 ? 1 : greatest(widths) / smallest(widths);
+}
+
+/** True for edges so far apart that they are drawn along a logarithmic axis. */
+export const isWide = (edges: readonly number[]): boolean => widestBin(edges) > MOST_WIDTHS;
+
+/** A channel of bins, labelled at their edges. */
+export function edgesChannel(x: VegaLiteSpec, edges: readonly number[]): VegaLiteSpec {
+  const above = edges.filter((edge) => edge !== 0).map(Math.abs);
   return {
     ...x,
-    scale: { domain: [0, Math.max(1, edges.length - 1)], nice: false, zero: false, padding: 0 },
+    scale: {
+      // It holds zero too, at which many histograms begin.
+      ...(isWide(edges) && { type: "symlog", constant: smallest(above) }),
+      domain: edges.length > 1 ? [edges[0], edges.at(-1)] : [0, 1],
+      ...{ nice: false, zero: false, padding: 0 },
+    },
     axis: {
       ...(x["axis"] as VegaLiteSpec),
-      values: [...edges.keys()],
-      labelExpr: `${JSON.stringify(edges)}[datum.value]`,
-      labelOverlap: true,
+      values: edges,
+      labelExpr: `(${JSON.stringify(Object.fromEntries(edges.map((edge, at) => [edge, edgeLabels(edges)[at]])))})[datum.value]`,
+      labelOverlap: "greedy",
+      labelSeparation: 4,
       labelFlush: false,
     },
   };
+}
+
+/** Edges with as many digits as tell them apart. */
+function edgeLabels(edges: readonly number[]): string[] {
+  for (let digits = 6; digits < 17; digits++) {
+    const labels = edges.map((edge) =>
+      edge.toLocaleString("en-US", { maximumSignificantDigits: digits }),
+    );
+    if (new Set(labels).size === edges.length) return labels;
+  }
+  return edges.map(String);
 }
 
 /** An axis along time, in the range's zone, whatever the zone of the process. */

@@ -187,8 +187,8 @@ export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotati
   readonly beside?: readonly string[];
   /** The one of them that is written at the end of each horizontal bar. */
   readonly text?: string;
-  /** The labels of the places 0, 1, 2 … along x, where these are edges of bins, which `beside` holds. */
-  readonly edges?: readonly string[];
+  /** The edges of the bins along x, whose ends `beside` holds. */
+  readonly edges?: readonly number[];
 }
 
 /** How a chart was made: of a Result by its kind with options, by an analyst's own spec, as linked views, or of a finding. */

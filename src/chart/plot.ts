@@ -299,7 +299,7 @@ export function intervalLayer(
 }
 
 // Names that the specs add.
-const RESERVED = "rank middle end incomplete other time label rows when top part".split(" ");
+const RESERVED = "rank middle end incomplete other time label rows when top lower upper".split(" ");
 
 // Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
 // objects. A name made of letters, digits and _ stays, but for those that objects already have.

@@ -5,7 +5,7 @@ import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import { rowKeys, rowsByKey } from "../result/arquero-table.js";
-import type { Bucket } from "../time/bucket.js";
+import { buckets, BUCKETS, bucketStart, type Bucket } from "../time/bucket.js";
 import { label } from "./render/label.js";
 import type { DrawOptions } from "./options.js";
 import {
@@ -158,6 +158,7 @@ export function chartRows(result: Result, kind: RowsKind, options: DrawOptions):
       )
     : points.map(({ x }) => x);
   const time = roles.x === columns.time?.name ? columns.time : undefined;
+  const incomplete = time?.incomplete ?? incompleteBuckets(result.origin, roles, places);
   const leftOut = (rows: number, one: string, which: string): string[] =>
     rows === 0 ? [] : [`${counted(rows, one)}${which} left out.`];
   return {
@@ -176,7 +177,7 @@ export function chartRows(result: Result, kind: RowsKind, options: DrawOptions):
     ...(along?.other !== undefined && { restX: along.other }),
     ...(ends && { ends: ends.columns }),
     unordered: along?.ordered !== true && !isVersionColumn(roles.x),
-    incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
+    incomplete: new Set(incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
       ...shared,
@@ -188,6 +189,24 @@ export function chartRows(result: Result, kind: RowsKind, options: DrawOptions):
       ...leftOut(left.placeless, "row", ` without ${roles.x}`),
     ],
   };
+}
+
+/** The buckets at the edges of a range that free SQL holds in part, where its times are the starts of buckets. */
+function incompleteBuckets(
+  { range }: Result["origin"],
+  { xKind }: Roles,
+  xs: readonly (number | string)[],
+): Date[] {
+  const times = [...new Set(xs.map(Number))];
+  if (range === undefined || xKind !== "time" || times.length < 3) return [];
+  const starts = (every: Bucket): boolean =>
+    times.every((at) => +bucketStart(new Date(at), every, range.timeZone) === at);
+  const every = BUCKETS.findLast(starts);
+  // Days that are all Mondays are weeks; a year of days whose first is the only one known isn't.
+  if (every === undefined || every === "minute") return [];
+  return buckets(range, every)
+    .filter(({ start, complete }) => !complete && times.includes(+start))
+    .map(({ start }) => start);
 }
 
 interface Ends {
