@@ -54,7 +54,10 @@ function layers(plot: Plot): VegaLiteSpec[] {
     encoding: {
       x,
       ...(gapped
-        ? { y: { ...y, field: "upper", stack: null }, y2: { field: "lower" } }
+        ? {
+            y: { ...y, field: "upper", stack: null },
+            ...(mark["type"] === "area" && { y2: { field: "lower" } }),
+          }
         : { y: { ...y, stack: several ? "zero" : null } }),
       color: { ...color, ...legend },
       ...order,

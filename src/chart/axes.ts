@@ -183,7 +183,8 @@ export function timeAxis(
   const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;
   return {
     title: `${every === undefined ? "Time" : stepTitle(every)} (${timeZone})`,
-    values: at,
+    // Vega tells Dates apart by their seconds, but numbers whole.
+    values: at.length === 2 && at[1]! - at[0]! < 1_000 ? { expr: JSON.stringify(at) } : at,
     labelExpr: majorFormat === "" ? text(format) : twoLines,
     labelAngle: 0,
     labelFlush: true,

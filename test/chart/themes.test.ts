@@ -34,9 +34,9 @@ const CHARTS: Record<string, Chart> = {
 test.each(
   Object.keys(FRONTENDS).flatMap((theme) => Object.keys(CHARTS).map((name) => [theme, name])),
 )("in a %s notebook every text of %s can be read", async (theme, name) => {
-  const { data } = await mimeBundle(CHARTS[name!]);
+  const { data } = await mimeBundle(CHARTS[name]);
   const spec = data["application/vnd.vegalite.v5+json"] as TopLevelSpec;
-  const compiled = compile(spec, { config: FRONTENDS[theme!]! }).spec;
+  const compiled = compile(spec, { config: FRONTENDS[theme] ?? {} }).spec;
   const view = new View(parse(compiled), { renderer: "none" }).logLevel(None);
   await view.runAsync();
   const background = luminance(view.background());
@@ -50,7 +50,7 @@ test.each(
 interface Part {
   readonly marktype?: string;
   readonly items?: readonly Part[];
-  readonly text?: unknown;
+  readonly text?: string | readonly string[];
   readonly fill?: string;
   readonly opacity?: number;
 }
