@@ -52,7 +52,16 @@ const renderAlone = ["", "*/", "*/*/"].map((folders) => {
 
 export default tseslint.config(
   {
-    ignores: ["dist/", "out/", "node_modules/", "bench/results/", ".bench/", ".venv/", "**/*.d.ts"],
+    ignores: [
+      "dist/",
+      "out/",
+      "node_modules/",
+      "bench/results/",
+      ".bench/",
+      ".venv/",
+      ".nodes/",
+      "**/*.d.ts",
+    ],
   },
   ...tseslint.configs.recommendedTypeChecked,
   {

@@ -9,7 +9,12 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const packages = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
 
 await build({
-  entryPoints: ["src/index.ts", "src/kernel/worker-main.ts", "src/kernel/kernel-main.ts"],
+  entryPoints: [
+    "src/index.ts",
+    "src/kernel/worker-main.ts",
+    "src/kernel/kernel-main.ts",
+    "src/cli/main.ts",
+  ],
   outbase: "src",
   outdir: "dist",
   bundle: true,

@@ -9,7 +9,7 @@ export { originEntries, originRecord, readOrigins, redactedJson } from "./render
 export { chartFigure, liveContent, tableFigure } from "./render/page/figures.js";
 export { jsonScript, pageDocument } from "./render/page/page-document.js";
 export { csv } from "./render/save.js";
-export { titleText } from "./render/svg.js";
+export { loadPictures, titleText } from "./render/svg.js";
 export { markdownText } from "./render/table-outputs.js";
 export type { VegaLiteSpec } from "./render/theme.js";
 export { originSpan } from "./sentences.js";

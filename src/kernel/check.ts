@@ -1,25 +1,19 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { typeFault, TypeFaults, type CellScripts, type TypeFault } from "./faults.js";
+import { typeFault, TypeFaults, type TypeFault } from "./faults.js";
 import { declarationOf, isRelative, sourceOf } from "./imports.js";
-import {
-  compileCell,
-  parse,
-  positionOf,
-  TooDeepError,
-  wordsIn,
-  type Name,
-  type Parsed,
-} from "./compile.js";
+import { compileCell } from "./compile.js";
+import { offsetOf, positionOf, type Position } from "./edited-text.js";
 import {
   compilerPath,
   LanguageServer,
   ServerEnded,
   type CompletionItem,
   type Diagnostic,
-  type Position,
 } from "./language-server.js";
+import { parse, TooDeepError, wordsIn, type Name, type Parsed } from "./parse.js";
+import type { CellScripts } from "./scripts.js";
 
 /** The code of a cell, and the name of the cell in tracebacks, such as `cell-3`. */
 export interface NamedCode {
@@ -126,16 +120,16 @@ export class CellCompiler {
       this.#scripts.addSource(cell.name, cell.code);
       throw new TypeFaults(faults);
     }
-    const { js, maps } = attempt(cell, () =>
+    const compiled = attempt(cell, () =>
       compileCell(
         cell.name,
         module.parsed,
         module.used.map(({ name }) => name),
       ),
     );
-    this.#scripts.addCell(cell.name, cell.code, maps);
+    this.#scripts.addCell(cell.name, cell.code, compiled);
     this.#prepared = module;
-    return { script: js, imports: module.parsed.imports };
+    return { script: compiled.script, imports: module.parsed.imports };
   }
 
   /** Makes the declarations of the prepared cell known to later cells, without the values that aren't in `set`. */
@@ -425,9 +419,4 @@ function tailOf({ names }: Parsed): string {
     .filter(({ isExported }) => !isExported)
     .map(({ name }) => name);
   return `\nexport { ${hidden.join(", ")} };\n`;
-}
-
-function offsetOf(text: string, { line, character }: Position): number {
-  const above = text.split("\n").slice(0, line);
-  return above.reduce((sum, each) => sum + each.length + 1, 0) + character;
 }

@@ -1,239 +1,18 @@
-import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import MagicString from "magic-string";
 import { parseSync } from "oxc-parser";
-import type * as Ast from "oxc-parser";
 import { transformSync, type HelperMode } from "oxc-transform";
+import { EditedText, positionOf } from "./edited-text.js";
+import { boundIn, childrenOf, namesIn, type Node, type Parsed } from "./parse.js";
 
 /** The global that compiled cells call into. */
 export const runtimeName = "__probelab__";
 
-type KeyOf<Nodes> = Nodes extends unknown ? keyof Nodes : never;
-type Field<Nodes, Key> = Nodes extends { [key in Key & string]?: infer Value } ? Value : never;
-type Loose<Value> = Value extends Ast.Node
-  ? Node
-  : Value extends readonly (infer Each)[]
-    ? readonly Loose<Each>[]
-    : Value;
-interface OwnFields {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly name?: string;
-  readonly expression?: Node;
-}
-
-/** A node of the syntax tree (ESTree with TypeScript's nodes), with the fields that any of them has. */
-type Node = OwnFields & {
-  readonly [Key in Exclude<KeyOf<Ast.Node>, keyof OwnFields>]?: Loose<Field<Ast.Node, Key>>;
-};
-
-/** A name that a cell or a file declares. */
-export interface Name {
-  readonly name: string;
-  readonly kind: "const" | "let" | "other";
-  /** False for what is only a type. */
-  readonly isValue: boolean;
-  readonly isExported: boolean;
-}
-
-/** A cell or a file as a syntax tree. */
-export interface Parsed {
-  readonly code: string;
-  readonly body: readonly Node[];
-  /** The names that it declares, by name. */
-  readonly names: ReadonlyMap<string, Name>;
-  /** What it imports from. */
-  readonly imports: readonly string[];
-  /** The first error of syntax, and where it is; undefined where there is none. */
-  readonly error: { readonly text: string; readonly at: number } | undefined;
-}
-
-/** JavaScript, and the source maps from it back to the text, the last step first. */
+/** A script whose second line begins with `edited`, the JavaScript of a text, which `map` leads back to. */
 export interface Compiled {
-  readonly js: string;
-  readonly maps: readonly string[];
-}
-
-/** Thrown for code that is nested too deeply. */
-export class TooDeepError extends Error {}
-
-/** Levels of a syntax tree: the server takes seconds for more before it gives up. */
-const mostLevels = 2000;
-
-/** Lists and objects in each other: beyond some 150, types are compared for minutes. */
-const mostLists = 100;
-
-/** What opens a level of a syntax tree, and the levels that the native parser has stack for. */
-const opening = /[([{<?:=`!~+*&|-]|\b(?:do|typeof|void|delete|await|new|keyof)\b/g;
-const harmlessLevels = 4000;
-
-/** @param file its name: the end says the language */
-export function parse(file: string, text: string): Parsed {
-  const code = text.replace(/^#!/, "//"); // It no longer stands at the start of what is compiled.
-  if ((code.match(opening)?.length ?? 0) > harmlessLevels) refuseFatal(file, code);
-  const { program, errors, module } = parseSync(file, code, {
-    sourceType: /\.js$/.test(file) ? "unambiguous" : "module",
-  });
-  const body = program.body as unknown as readonly Node[];
-  const error = errors.find(({ severity }) => String(severity) === "Error");
-  refuseDeep(body);
-  const imports = [
-    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
-    ...module.staticExports.flatMap(({ entries }) =>
-      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
-    ),
-    ...[...code.matchAll(/\b(?:require|import)\(\s*["'`]([^"'`\\$]+)["'`]\s*\)/g)].map(
-      ([, specifier = ""]) => specifier,
-    ),
-  ];
-  return {
-    code,
-    body,
-    names: namesIn(body),
-    imports: [...new Set(imports)],
-    error: error && { text: error.message, at: error.labels[0]?.start ?? 0 },
-  };
-}
-
-/** A variable's type as it is written, and `type`: that, or the type of the literal that it begins as. */
-export interface DeclaredType {
-  readonly annotation: string | undefined;
-  readonly type: string | undefined;
-}
-
-/** The types that variables are declared with, by name. */
-export function declaredTypes({ code, body }: Parsed): ReadonlyMap<string, DeclaredType> {
-  const variables = body.flatMap(({ declarations = [] }) => declarations);
-  return new Map(
-    variables.flatMap(({ id, init }) => {
-      if (id?.type !== "Identifier") return [];
-      const written = id.typeAnnotation?.typeAnnotation;
-      const annotation = written ? code.slice(written.start, written.end) : undefined;
-      return [[id.name ?? "", { annotation, type: annotation ?? typeOf(init) }] as const];
-    }),
-  );
-}
-
-/** The type of a literal; undefined for anything else. */
-function typeOf(node: Node | null | undefined): string | undefined {
-  switch (node?.type) {
-    case "TemplateLiteral":
-      return node.expressions?.length === 0 ? "string" : undefined;
-    case "Literal":
-      return /^(string|number|boolean)$/.exec(typeof node.value)?.[0];
-    case "UnaryExpression":
-      return typeOf(node.argument);
-    case "ArrayExpression": {
-      const [first, ...others] = new Set((node.elements ?? []).map(typeOf));
-      return first === undefined || others.length > 0 ? undefined : `${first}[]`;
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** @throws TooDeepError for a tree of too many levels */
-function refuseDeep(body: readonly Node[]): void {
-  const waiting = body.map((node) => ({ node, levels: 1, lists: 0 }));
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { node } = next;
-    const levels = next.levels + 1;
-    const lists = next.lists + (/^(Array|Object)Expression$/.test(node.type) ? 1 : 0);
-    if (levels > mostLevels || lists > mostLists) throw new TooDeepError();
-    for (const child of childrenOf(node)) waiting.push({ node: child, levels, lists });
-  }
-}
-
-/** Lets another process parse the code first, which code that is nested too deeply ends. */
-function refuseFatal(file: string, code: string): void {
-  const script = `const [,parser,transform,file] = process.argv;
-const code = require("node:fs").readFileSync(0, "utf8");
-void require(parser).parseSync(file, code).program;
-require(transform).transformSync(file, code);`;
-  const require = createRequire(import.meta.url);
-  const packages = ["oxc-parser", "oxc-transform"].map((name) => require.resolve(name));
-  const { status } = spawnSync(process.execPath, ["-e", script, ...packages, file], {
-    input: code,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  if (status !== 0) throw new TooDeepError();
-}
-
-function namesIn(body: readonly Node[]): Map<string, Name> {
-  const names = new Map<string, Name>();
-  const add = (statement: Node, isExported: boolean): void => {
-    const put = (name: string | undefined, kind: Name["kind"], isValue: boolean) => {
-      // An overload or an interface beside a class takes nothing from it.
-      const isKnown = name !== undefined && names.get(name)?.isValue === true;
-      if (name !== undefined)
-        names.set(name, { name, kind, isValue: isValue || isKnown, isExported });
-    };
-    const isValue = statement.declare !== true;
-    switch (statement.type) {
-      case "VariableDeclaration": {
-        const kind = /const|using/.test(statement.kind ?? "") ? "const" : "let";
-        for (const { id } of statement.declarations ?? []) {
-          for (const name of boundIn(id)) put(name, kind, isValue);
-        }
-        break;
-      }
-      case "ImportDeclaration":
-        for (const { local, importKind } of statement.specifiers ?? []) {
-          put(local?.name, "other", statement.importKind !== "type" && importKind !== "type");
-        }
-        break;
-      case "TSInterfaceDeclaration":
-      case "TSTypeAliasDeclaration":
-        put(statement.id?.name, "other", false);
-        break;
-      case "FunctionDeclaration":
-      case "TSDeclareFunction":
-      case "ClassDeclaration":
-      case "TSEnumDeclaration":
-      case "TSModuleDeclaration":
-      case "TSImportEqualsDeclaration":
-        if (statement.kind !== "global") put(statement.id?.name, "other", isValue);
-        break;
-      case "ExportNamedDeclaration":
-      case "ExportDefaultDeclaration":
-        if (statement.declaration)
-          add(statement.declaration, statement.type === "ExportNamedDeclaration");
-    }
-  };
-  for (const statement of body) add(statement, false);
-  for (const { type, specifiers, source, exportKind } of body) {
-    if (type !== "ExportNamedDeclaration" || source) continue;
-    for (const { local, exported } of specifiers ?? []) {
-      const known = names.get(local?.name ?? "");
-      if (known && exported?.name === known.name && exportKind !== "type") {
-        names.set(known.name, { ...known, isExported: true });
-      }
-    }
-  }
-  return names;
-}
-
-/** The names that a pattern binds. */
-function boundIn(pattern: Node | null | undefined): string[] {
-  switch (pattern?.type) {
-    case "Identifier":
-      return [pattern.name ?? ""];
-    case "ObjectPattern":
-      return (pattern.properties ?? []).flatMap((each) =>
-        boundIn(each.type === "RestElement" ? each.argument : (each.value as Node)),
-      );
-    case "ArrayPattern":
-      return (pattern.elements ?? []).flatMap(boundIn);
-    case "AssignmentPattern":
-      return boundIn(pattern.left);
-    case "RestElement":
-      return boundIn(pattern.argument);
-    case "TSParameterProperty":
-      return boundIn(pattern.parameter);
-    default:
-      return [];
-  }
+  readonly script: string;
+  readonly edited: EditedText;
+  /** The source map, JSON; undefined where the text is JavaScript itself. */
+  readonly map: string | undefined;
 }
 
 /**
@@ -241,54 +20,42 @@ function boundIn(pattern: Node | null | undefined): string[] {
  * getters and setters; names of earlier cells are read from what all cells share. It needs no types, so it takes
  * a millisecond; an import that is only a type is undefined at run time.
  *
- * @param name of the cell in the places of errors
+ * @param name of the script, for the places of awaits
  * @param used names of earlier cells
  */
 export function compileCell(name: string, cell: Parsed, used: readonly string[]): Compiled {
-  const edited = edit(name, cell, used, true);
+  const { helpers, map, ...stripped } = strip("cell.ts", cell.code);
+  const { text, own, head, read } = edit(name, stripped, used, cell);
   const values = [...cell.names.values()].filter(({ isValue }) => isValue);
   const accessors = (isImported: boolean) =>
     values
-      .filter(({ name: each }) => (edited.read(each) !== each) === isImported)
-      .map(({ name: each, kind }) =>
-        accessor(each, edited.read(each), kind === "let" ? own : undefined),
-      )
+      .filter(({ name: each }) => (read(each) !== each) === isImported)
+      .map(({ name: each, kind }) => accessor(each, read(each), kind === "let" ? own : undefined))
       .join(", ");
-  const { own } = edited;
-  edited.text.prepend(`${own}given({ ${accessors(false)} });`);
-  const { js, helpers, map } = transpile("cell.ts", edited.text.toString());
+  const edited = text.finish(`${own}given({ ${accessors(false)} });`);
   // Getters of imports stand outside of the block, and hold none of its variables.
-  const head = `const ${own}names = exports; ${edited.head}${own}given({ ${accessors(true)} }, true);`;
-  const [open, close] = edited.hasUsing
-    ? [
-        `const ${own}using = ${usingHelper}(); try {`,
-        `} catch (error) { ${own}using.e = error; } finally { await ${own}using.d(); }`,
-      ]
-    : ["", ""];
+  const above = `const ${own}names = exports; ${head}${own}given({ ${accessors(true)} }, true);${helpers}`;
   return {
-    js: `${runtimeName}.run(async (exports, require, ${own}given) => { "use strict"; ${head}${helpers} ${open}{\n${js}\n}${close}});`,
-    maps: [map, mapOf(edited.text)],
+    script: `${runtimeName}.run(async (exports, require, ${own}given) => { "use strict"; ${above} {\n${edited.js}\n}});`,
+    edited,
+    map,
   };
 }
 
-/** Compiles a file beside the notebook to CommonJS. */
-export function compileFile(path: string, file: Parsed): Compiled {
-  const edited = edit(path, file, [], false);
+/** Compiles a file beside the notebook to CommonJS. @param name of the script, for the places of awaits */
+export function compileFile(name: string, path: string, file: Parsed): Compiled {
+  const isJavaScript = path.endsWith(".js");
+  const { helpers, map, ...stripped } = isJavaScript
+    ? { code: file.code, body: file.body, helpers: "", map: undefined }
+    : strip(path, file.code);
+  const { text, head, stars, exports } = edit(name, stripped, [], undefined, file.typeImports);
   const isModule = file.body.some(({ type }) => /^(Import|Export|TSExport|TSImportEq)/.test(type));
-  const given = edited.exports.map(([name, value]) => accessor(JSON.stringify(name), value));
-  const head = isModule
-    ? `globalThis.${runtimeName}.exports(exports, { ${given.join(", ")} });`
+  const given = exports.map(([each, value]) => accessor(JSON.stringify(each), value));
+  const above = isModule
+    ? `"use strict"; globalThis.${runtimeName}.exports(exports, { ${given.join(", ")} });`
     : "";
-  edited.text.prepend(`${head}${edited.head}${edited.stars}`);
-  const isScript = /\.[cm]?ts$/.test(path);
-  const whole = edited.text.toString();
-  const { js, helpers, map } = isScript
-    ? transpile(path, whole)
-    : { js: whole, helpers: "", map: undefined };
-  return {
-    js: `${isModule ? '"use strict";' : ""}${helpers}${js}`,
-    maps: [...(map === undefined ? [] : [map]), mapOf(edited.text)],
-  };
+  const edited = text.finish(stars);
+  return { script: `${above}${helpers}${head}\n${edited.js}`, edited, map };
 }
 
 /** A name that the code doesn't hold, nor one that begins with it. */
@@ -298,20 +65,14 @@ function insertedName(code: string): string {
   return name;
 }
 
-function mapOf(text: MagicString): string {
-  return text.generateMap({ hires: true }).toString();
-}
-
 function accessor(name: string, read: string, own?: string): string {
   return `get ${name}() { return ${read}; }${own ? `, set ${name}(${own}value) { ${name} = ${own}value; }` : ""}`;
 }
 
-const usingHelper = `${runtimeName}.helper("@oxc-project/runtime/helpers/usingCtx")`;
-
 /** Takes the types away, and turns what Node 20 doesn't run into what it does. */
-function transpile(file: string, text: string): { js: string; helpers: string; map: string } {
+function strip(file: string, text: string) {
   const { code, map, errors, helpersUsed } = transformSync(file, text, {
-    lang: "ts",
+    lang: file.endsWith("x") ? "tsx" : "ts",
     sourceType: "module",
     target: "es2023",
     sourcemap: true,
@@ -325,7 +86,9 @@ function transpile(file: string, text: string): { js: string; helpers: string; m
     ([name, path]) => `${name}: ${runtimeName}.helper(${JSON.stringify(path)})`,
   );
   const helpers = used.length === 0 ? "" : `const babelHelpers = { ${used.join(", ")} };`;
-  return { js: code.replace(/^export \{\};\n?$/m, ""), helpers, map: JSON.stringify(map) };
+  const { program } = parseSync("stripped.js", code, { sourceType: "module" });
+  const body = program.body as unknown as readonly Node[];
+  return { code, body, helpers, map: JSON.stringify(map) };
 }
 
 /** A helper that transpiled code calls. */
@@ -338,14 +101,13 @@ export function helper(path: string): unknown {
 type Scope = ReadonlySet<string>;
 
 interface Edited {
-  readonly text: MagicString;
+  readonly text: EditedText;
   /** The runtime's name in the text, and the start of all other names that were inserted. */
   readonly own: string;
   /** Declarations that stand above the text: the modules that it imports. */
   readonly head: string;
   /** What is exported from other modules as a whole. */
   readonly stars: string;
-  readonly hasUsing: boolean;
   /** What reads a name of the text. */
   readonly read: (name: string) => string;
   /** The names that a file exports, and what reads them. */
@@ -353,37 +115,31 @@ interface Edited {
 }
 
 /**
- * Edits the text of a cell or a file. Awaits become stoppable: `await x` is `await __probelab__.guard(x, "cell-3:12:7")`,
+ * Edits the JavaScript of a cell or a file. Awaits become stoppable: `await x` is `await __probelab__.guard(x, "cell-3:12:7")`,
  * `for await (… of x)` goes through `guardEach`, every turn of a loop and every function with a name begins
- * with `tick()`, and `import(x)` finds the notebook's packages. Imports become calls of `require`, and what is imported is read from the module each time.
- * A callback that uses variables of cells keeps its text as written (`written`): Arquero parses the text of a
- * function, and would find `__probelab__names.least` there. The value of a cell's last expression goes to `last`.
+ * with `tick()`, and `import(x)` finds the notebook's packages. Imports become calls of `require`, and what is imported
+ * is read from the module each time. The value of a cell's last expression goes to `last`.
  */
 function edit(
-  file: string,
-  { code, body, names }: Parsed,
+  name: string,
+  { code, body }: Pick<Parsed, "code" | "body">,
   used: readonly string[],
-  isCell: boolean,
+  cell: Parsed | undefined,
+  typeImports = cell!.typeImports,
 ): Edited {
-  const text = new MagicString(code);
+  const text = new EditedText(code);
   const own = insertedName(code);
-  const reads = new Map(used.map((name) => [name, `${own}names.${name}`]));
+  const reads = new Map(used.map((each) => [each, `${own}names.${each}`]));
   const modules: string[] = [];
   const exports: (readonly [string, string])[] = [];
-  const words = new Set([...used, ...names.keys()]);
   let stars = "";
-  let hasUsing = false;
 
   const read = (name: string) => reads.get(name) ?? name;
-  const cut = (start: number, end: number, by = "") =>
-    by === "" ? text.remove(start, end) : text.update(start, end, by);
-  const wrap = ({ start, end }: Node, before: string, after: string) => {
-    text.appendRight(start, before);
-    text.prependLeft(end, after);
-  };
+  const wrap = ({ start, end }: Node, before: string, after: string) =>
+    text.wrap(start, end, before, after);
   const place = ({ start }: Node) => {
     const { line, character } = positionOf(code, start);
-    return JSON.stringify(`${file}:${line + 1}:${character + 1}`);
+    return JSON.stringify(`${name}:${line + 1}:${character + 1}`);
   };
   /** A variable that holds a module. */
   const load = (source: Node): string => {
@@ -396,42 +152,30 @@ function edit(
     return `${module}d`;
   };
   const nameOf = (node: Node | null | undefined): string => node?.name ?? (node?.value as string);
-  const member = (of: string, name: string) => `${of}[${JSON.stringify(name)}]`;
+  const member = (of: string, name: string) =>
+    /^[\w$]+$/.test(name) ? `${of}.${name}` : `${of}[${JSON.stringify(name)}]`;
 
   const visitStatement = (statement: Node): void => {
     const { start, end, type, specifiers = [], source, declaration } = statement;
     switch (type) {
       case "ImportDeclaration": {
-        cut(start, end);
-        if (statement.importKind === "type") return;
-        const values = specifiers.filter(({ importKind }) => importKind !== "type");
-        if (specifiers.length > 0 && values.length === 0) return;
+        text.replace(start, end);
+        if (typeImports.has(source!.value as string)) return;
         const module = load(source!);
-        const isWhole = values.some(
+        const isWhole = specifiers.some(
           (each) => each.type !== "ImportSpecifier" || nameOf(each.imported) === "default",
         );
         const all = isWhole ? whole(module) : module;
-        for (const each of values) {
+        for (const each of specifiers) {
           const from = each.type === "ImportDefaultSpecifier" ? "default" : nameOf(each.imported);
           const isNamespace = each.type === "ImportNamespaceSpecifier";
-          reads.set(
-            nameOf(each.local),
-            isNamespace ? all : /^[\w$]+$/.test(from) ? `${all}.${from}` : member(all, from),
-          );
+          reads.set(nameOf(each.local), isNamespace ? all : member(all, from));
         }
         return;
       }
-      case "TSImportEqualsDeclaration": {
-        const { moduleReference } = statement;
-        if (moduleReference?.type !== "TSExternalModuleReference") return;
-        cut(start, end);
-        if (statement.importKind !== "type")
-          reads.set(nameOf(statement.id), load(moduleReference.expression!));
-        return;
-      }
       case "ExportAllDeclaration": {
-        cut(start, end);
-        if (isCell || statement.exportKind === "type") return;
+        text.replace(start, end);
+        if (cell) return;
         const module = load(source!);
         if (statement.exported) exports.push([nameOf(statement.exported), whole(module)]);
         else stars += `${own}.star(exports, ${module});`;
@@ -439,58 +183,35 @@ function edit(
       }
       case "ExportNamedDeclaration": {
         if (declaration) {
-          cut(start, declaration.start);
-          for (const { name, isValue } of namesIn([declaration]).values()) {
-            if (isValue) exports.push([name, name]);
-          }
+          text.replace(start, declaration.start);
+          for (const name of namesIn([declaration]).keys()) exports.push([name, name]);
           return visit(declaration, undefined, new Set());
         }
-        cut(start, end);
-        if (isCell || statement.exportKind === "type") return;
+        text.replace(start, end);
+        if (cell) return;
         const module = source ? load(source) : undefined;
         for (const each of specifiers) {
           const local = nameOf(each.local);
-          if (each.exportKind === "type" || (!module && names.get(local)?.isValue !== true))
-            continue;
-          // Read later: an import may stand below.
-          later.push(() =>
-            exports.push([nameOf(each.exported), module ? member(module, local) : read(local)]),
-          );
+          exports.push([nameOf(each.exported), module ? member(module, local) : read(local)]);
         }
         return;
       }
       case "ExportDefaultDeclaration": {
         const name = declaration?.id?.name;
-        if (/^TSInterface/.test(declaration?.type ?? ""))
-          return void cut(start, declaration!.start);
-        cut(start, declaration!.start, name === undefined ? `const ${own}default = ` : "");
+        text.replace(start, declaration!.start, name === undefined ? `const ${own}default = ` : "");
         exports.push(["default", name ?? `${own}default`]);
         return visit(declaration!, undefined, new Set());
       }
-      case "TSExportAssignment":
-        cut(start, statement.expression!.start, isCell ? "" : "module.exports = ");
-        return visit(statement.expression!, undefined, new Set());
-      case "VariableDeclaration":
-        if (/using/.test(statement.kind ?? "") && isCell) {
-          hasUsing = true;
-          const isAsync = statement.kind === "await using";
-          text.update(
-            start,
-            start + /^(await\s+)?using/.exec(code.slice(start))![0].length,
-            "const",
-          );
-          for (const { init } of statement.declarations ?? []) {
-            if (init) wrap(init, `${own}using.${isAsync ? "a" : "u"}(`, ")");
-          }
-        }
     }
     visit(statement, undefined, new Set());
   };
 
   const visit = (node: Node, parent: Node | undefined, scope: Scope): void => {
     const { type } = node;
-    if (type.startsWith("TS") && !VALUES_IN_TYPESCRIPT.has(type)) return;
-    if (node.declare === true) return;
+    if (node.decorators?.length) {
+      const remedy = "declare the class in a cell or a TypeScript file without `using`";
+      throw new SyntaxError(`a decorator stands beside \`using\`, or in JavaScript: ${remedy}`);
+    }
     const names = declaredBy(node);
     const inner = names.length === 0 ? scope : new Set([...scope, ...names]);
     const go = (child: Node | null | undefined): void => {
@@ -502,7 +223,7 @@ function edit(
         const value = reads.get(name);
         if (value === undefined || scope.has(name)) return;
         const isCalled = parent?.callee === node || parent?.tag === node;
-        text.update(
+        text.replace(
           node.start,
           node.end,
           isCalled && parent.type !== "NewExpression" ? `(0, ${value})` : value,
@@ -534,13 +255,11 @@ function edit(
         const target = value.type === "AssignmentPattern" ? value.left! : value;
         const known = node.shorthand ? reads.get(target.name ?? "") : undefined;
         if (known === undefined || scope.has(target.name ?? "")) return go(value);
-        text.update(target.start, target.end, `${target.name}: ${known}`);
+        text.replace(target.start, target.end, `${target.name}: ${known}`);
         return value === target ? undefined : go(value.right);
       }
       case "MethodDefinition":
       case "PropertyDefinition":
-      case "AccessorProperty":
-        node.decorators?.forEach(go);
         if (node.computed) go(node.key);
         return go(node.value as Node | null);
       case "LabeledStatement":
@@ -554,18 +273,10 @@ function edit(
         return go(node.argument);
       case "ImportExpression": {
         const source = node.source!;
-        text.update(node.start, source.start, `${own}.import(`);
-        text.update(source.end, node.end, `, ${own}require)`);
+        text.replace(node.start, source.start, `${own}.import(`);
+        text.replace(source.end, node.end, `, ${own}require)`);
         return go(source);
       }
-      case "ArrowFunctionExpression":
-        if (
-          isArgument(node, parent) &&
-          [...wordsIn(code.slice(node.start, node.end))].some((each) => words.has(each))
-        ) {
-          wrap(node, `${own}.written(`, `, ${JSON.stringify(textOf(node))})`);
-        }
-        break;
       case "ForOfStatement":
         if (node.await) wrap(node.right!, `${own}.guardEach(`, `, ${place(node)})`);
         break;
@@ -573,89 +284,39 @@ function edit(
     if (isLoop.test(type) || hasName(node, parent)) {
       const turn = node.body as Node;
       const tick = `${own}.tick()`;
-      if (turn.type === "BlockStatement") text.appendRight(turn.start + 1, `${tick};`);
+      if (turn.type === "BlockStatement") text.wrap(turn.start + 1, turn.end, `${tick};`, "");
       else if (isLoop.test(type)) wrap(turn, `{${tick};`, "}");
       else wrap(turn, `(${tick}, `, ")");
     }
     for (const child of childrenOf(node)) go(child);
   };
 
-  /** The text of a function without its types. */
-  const textOf = (node: Node): string => {
-    const written = code.slice(node.start, node.end);
-    if (!hasTypes(node)) return written;
-    const { js } = transpile("function.ts", `(${written});`);
-    return js.trim().replace(/^\(?([^]*?)\)?;$/, "$1");
-  };
-
-  const later: (() => void)[] = [];
+  const isExport = ({ type }: Node) => /^(TS)?Export/.test(type);
+  const isExpression = ({ type }: Node) => type === "ExpressionStatement";
+  if (cell?.body.findLast((each) => !isExport(each))?.type === "ExpressionStatement") {
+    // A cell with `using` is within a `try`.
+    const last = body.findLast((each) => !isExport(each));
+    const statements = last?.type === "TryStatement" ? (last.block?.body as readonly Node[]) : body;
+    wrap(statements.findLast(isExpression)!.expression!, `${own}.last((`, "))");
+  }
   // Imports first: what stands above them reads them too.
-  const isImport = ({ type }: Node) => /^(ImportDeclaration|TSImportEquals)/.test(type);
-  const last = body.findLast(({ type }) => !type.startsWith("Export"));
-  if (isCell && last?.type === "ExpressionStatement") wrap(last.expression!, `${own}.last((`, "))");
+  const isImport = ({ type }: Node) => type === "ImportDeclaration";
   body.filter(isImport).forEach(visitStatement);
   body.filter((statement) => !isImport(statement)).forEach(visitStatement);
-  for (const add of later) add();
   const runtime = own === runtimeName ? "" : `const ${own} = globalThis.${runtimeName};`;
   const head = `${runtime}const ${own}require = require;${modules.join("")}`;
-  return { text, own, head, stars, hasUsing, read, exports };
-}
-
-/** A position in a text; lines and characters (UTF-16) count from 0. */
-export function positionOf(text: string, offset: number): { line: number; character: number } {
-  const above = text.slice(0, offset).split("\n");
-  return { line: above.length - 1, character: above.at(-1)!.length };
-}
-
-/** The words of a code: the names in it, and others. */
-export function wordsIn(code: string): ReadonlySet<string> {
-  return new Set(code.match(/[\p{ID_Continue}$\u200c\u200d]+/gu));
+  return { text, own, head, stars, read, exports };
 }
 
 const isLoop = /^(For|ForIn|ForOf|While|DoWhile)Statement$/;
 
 /**
  * True for a function with a name: functions that call each other may go on without a loop, or with a microtask
- * for each turn. A function that is the value of a property keeps its text: Arquero reads it.
+ * for each turn.
  */
 function hasName(node: Node, parent: Node | undefined): boolean {
-  if (!/Function(Declaration|Expression)$/.test(node.type) || !node.body) return false;
-  if (parent?.type === "Property" && !parent.method && parent.kind === "init") return false;
+  if (!/Function(Declaration|Expression)$/.test(node.type)) return false;
   return (node.id ?? parent?.id ?? parent?.key ?? parent?.left)?.name !== undefined;
-}
-
-/** Nodes of TypeScript that hold values. */
-const VALUES_IN_TYPESCRIPT = new Set(
-  "TSAsExpression TSSatisfiesExpression TSNonNullExpression TSTypeAssertion TSInstantiationExpression TSEnumDeclaration TSEnumBody TSEnumMember TSModuleDeclaration TSModuleBlock TSParameterProperty TSImportEqualsDeclaration".split(
-    " ",
-  ),
-);
-
-function* childrenOf(node: Node): Generator<Node> {
-  for (const value of Object.values(node) as unknown[]) {
-    if (Array.isArray(value)) {
-      for (const each of value as unknown[]) if (isNode(each)) yield each;
-    } else if (isNode(value)) yield value;
-  }
-}
-
-function isNode(value: unknown): value is Node {
-  return (
-    typeof value === "object" && value !== null && typeof (value as Partial<Node>).type === "string"
-  );
-}
-
-function hasTypes(node: Node): boolean {
-  return node.type.startsWith("TS") || [...childrenOf(node)].some(hasTypes);
-}
-
-/** True for an argument of a call, and for a value in an object or a list. */
-function isArgument(node: Node, parent: Node | undefined): boolean {
-  return (
-    (parent?.type === "CallExpression" && parent.callee !== node) ||
-    parent?.type === "Property" ||
-    parent?.type === "ArrayExpression"
-  );
 }
 
 /** The names that a node declares for what is within it. */
@@ -666,16 +327,11 @@ function declaredBy(node: Node): string[] {
     case "FunctionDeclaration":
     case "FunctionExpression":
     case "ArrowFunctionExpression":
-      return [
-        ...own,
-        ...(node.params ?? []).flatMap(boundIn),
-        ...(node.body ? varsIn(node.body as Node) : []),
-      ];
+      return [...own, ...(node.params ?? []).flatMap(boundIn), ...varsIn(node.body as Node)];
     case "ClassExpression":
       return own;
     case "BlockStatement":
     case "StaticBlock":
-    case "TSModuleBlock":
       return [...namesIn(node.body as readonly Node[]).keys()];
     case "SwitchStatement":
       return (node.cases ?? []).flatMap(({ consequent }) => [
@@ -695,7 +351,7 @@ function declaredBy(node: Node): string[] {
 
 /** The names that `var` declares anywhere in a function. */
 function varsIn(node: Node): string[] {
-  if (node.type.startsWith("TS") || /^(Function|Arrow|Class)/.test(node.type)) return [];
+  if (/^(Function|Arrow|Class)/.test(node.type)) return [];
   const own =
     node.type === "VariableDeclaration" && node.kind === "var" ? [...namesIn([node]).keys()] : [];
   return [...own, ...[...childrenOf(node)].flatMap(varsIn)];

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { SourceMap, type SourceMapPayload } from "node:module";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
@@ -7,75 +5,13 @@ import { redact } from "../base/redact.js";
 import { awaitedPlaces } from "./run.js";
 import type { Diagnostic } from "./language-server.js";
 import type { CellError } from "./outputs.js";
+import type { CellScripts, SourcePlace } from "./scripts.js";
 
 const paint = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`;
 const bold = paint(1, 22);
 const dim = paint(2, 22);
 const red = paint(31, 39);
 const cyan = paint(36, 39);
-
-/** A place in a cell or in a file that it imports; line and column count from 1. */
-interface SourcePlace {
-  readonly source: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-interface Script {
-  /** JSON, parsed only for an error: a notebook has many cells and few errors. The last step first. */
-  readonly maps: readonly string[];
-  readonly source: string;
-  /** Lines above the compiled code in the script. */
-  readonly above: number;
-}
-
-/** The compiled code of a session: finds the analyst's own line for a frame of a stack. */
-export class CellScripts {
-  readonly #scripts = new Map<string, Script>();
-  readonly #sources = new Map<string, string>();
-
-  addCell(name: string, code: string, maps: readonly string[]): void {
-    this.addSource(name, code);
-    this.#scripts.set(name, { maps, source: name, above: 1 });
-  }
-
-  addSource(name: string, code: string): void {
-    this.#sources.set(name, code);
-  }
-
-  /** Adds a file that cells import. @param compiled its name in stacks */
-  addFile(compiled: string, source: string, maps: readonly string[]): void {
-    this.#scripts.set(compiled, { maps, source, above: 0 });
-  }
-
-  /** The place of a frame in a cell or in a file that it imports. */
-  find(file: string, line: number, column: number): SourcePlace | undefined {
-    const script = this.#scripts.get(file);
-    if (!script) return undefined;
-    let place = { line: line - 1 - script.above, column: column - 1 };
-    for (const map of script.maps) {
-      if (place.line < 0) return undefined;
-      const entry = new SourceMap(JSON.parse(map) as SourceMapPayload).findEntry(
-        place.line,
-        place.column,
-      );
-      if (!("originalLine" in entry)) return undefined;
-      place = { line: entry.originalLine, column: entry.originalColumn };
-    }
-    return { source: script.source, line: place.line + 1, column: place.column + 1 };
-  }
-
-  /** The text of a cell or a file; undefined where it can't be read. */
-  source(name: string): string | undefined {
-    const known = this.#sources.get(name);
-    if (known !== undefined) return known;
-    try {
-      return readFileSync(name, "utf8");
-    } catch {
-      return undefined;
-    }
-  }
-}
 
 const mostCauses = 10;
 const mostFaults = 20;
@@ -244,12 +180,12 @@ function stackPlaces(error: unknown, scripts: CellScripts): StackFrame[] {
   });
   const own = frames.slice(0, frames.findLastIndex(({ place }) => place) + 1);
   for (const text of awaitedPlaces(error)) {
-    const [, source = "", line = "", column = ""] = /^(.*):(\d+):(\d+)$/.exec(text) ?? [];
-    const place = { source, line: Number(line), column: Number(column) };
+    const [, file = "", line = "", column = ""] = /^(.*):(\d+):(\d+)$/.exec(text) ?? [];
+    const place = scripts.findStripped(file, Number(line), Number(column));
     const isKnown = own.some(
-      (frame) => frame.place?.source === source && frame.place.line === place.line,
+      (frame) => frame.place?.source === place?.source && frame.place?.line === place?.line,
     );
-    if (!isKnown) own.push({ call: "await", place });
+    if (place && !isKnown) own.push({ call: "await", place });
   }
   const firstOwn = own.findIndex((frame) => frame.place);
   return own.filter((frame, index) => frame.place ?? index < Math.min(firstOwn, mostLibraryFrames));

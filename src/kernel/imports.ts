@@ -2,10 +2,11 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire, isBuiltin, Module } from "node:module";
 import { dirname, join } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import type { CellScripts } from "./faults.js";
 import type { Load } from "./run.js";
-import { compileFile, parse } from "./compile.js";
+import { compileFile } from "./compile.js";
 import { ownPackage } from "./kernelspec.js";
+import { parse } from "./parse.js";
+import type { CellScripts } from "./scripts.js";
 import * as tslab from "./tslab.js";
 
 /** A source file beside the notebook, as compiled; its module once it has run. */
@@ -83,9 +84,9 @@ export class CellImports {
     const known = this.#sources.get(path);
     if (known?.modified === modified) return known;
     const parsed = parse(path, readFileSync(path, "utf8"));
-    const { js, maps } = compileFile(path, parsed);
-    const source = { modified, code: js, imports: parsed.imports };
-    this.#scripts.addFile(compiledName(path), path, maps);
+    const compiled = compileFile(compiledName(path), path, parsed);
+    const source = { modified, code: compiled.script, imports: parsed.imports };
+    this.#scripts.addFile(compiledName(path), path, compiled);
     this.#sources.set(path, source);
     return source;
   }

@@ -16,9 +16,13 @@ export const kernelDisplayName = "TypeScript (probelab)";
  * Variables added to the environment of a process that runs cells.
  *
  * With a malloc arena for each of V8's compiling threads, glibc keeps what they free, and a kernel grows by
- * some 40 MB every 100 cells. Other systems ignore the variable.
+ * some 40 MB every 100 cells. Other systems ignore the variable. Node from 22 on keeps compiled modules in a folder
+ * beside ours, which only who may change the modules writes.
  */
-export const processEnvironment: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "1" };
+export const processEnvironment: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: "1",
+  NODE_COMPILE_CACHE: fileURLToPath(new URL("dist/.compile-cache", root)),
+};
 
 /** Set in the process of a headless notebook. */
 export const headlessVariable = "PROBELAB_HEADLESS";

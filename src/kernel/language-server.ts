@@ -14,16 +14,13 @@ import {
   type MessageConnection,
 } from "vscode-jsonrpc/node";
 import { ProbelabError } from "../base/error.js";
+import type { Position } from "./edited-text.js";
 import { isHeadless, ownPackage } from "./kernelspec.js";
 
 /** The part of a text from `start` to `end`; lines and characters (UTF-16) count from 0. */
 export interface Range {
   readonly start: Position;
   readonly end: Position;
-}
-export interface Position {
-  readonly line: number;
-  readonly character: number;
 }
 
 /** What TypeScript says of a text. */

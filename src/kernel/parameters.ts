@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
-import type { DeclaredType, Name } from "./compile.js";
 import type { CodeCell, Notebook, NotebookCell } from "./notebook-file.js";
+import type { Name, Node, Parsed } from "./parse.js";
 
 export type ParameterValue = string | number | boolean | null | readonly unknown[] | object;
 export type Parameters = Readonly<Record<string, ParameterValue>>;
@@ -85,9 +85,46 @@ async function declaredVariables(
   code: string,
 ): Promise<ReadonlyMap<string, { readonly kind: Name["kind"] } & Partial<DeclaredType>>> {
   // Loaded only here: every command would wait for it.
-  const { parse, declaredTypes } = await import("./compile.js");
+  const { parse } = await import("./parse.js");
   const parsed = parse("parameters.ts", code);
   const types = declaredTypes(parsed);
   const entries = [...parsed.names.values()];
   return new Map(entries.map(({ name, kind }) => [name, { kind, ...types.get(name) }]));
+}
+
+/** A variable's type as it is written, and `type`: that, or the type of the literal that it begins as. */
+interface DeclaredType {
+  readonly annotation: string | undefined;
+  readonly type: string | undefined;
+}
+
+/** The types that variables are declared with, by name. */
+function declaredTypes({ code, body }: Parsed): ReadonlyMap<string, DeclaredType> {
+  const variables = body.flatMap(({ declarations = [] }) => declarations);
+  return new Map(
+    variables.flatMap(({ id, init }) => {
+      if (id?.type !== "Identifier") return [];
+      const written = id.typeAnnotation?.typeAnnotation;
+      const annotation = written ? code.slice(written.start, written.end) : undefined;
+      return [[id.name ?? "", { annotation, type: annotation ?? typeOf(init) }] as const];
+    }),
+  );
+}
+
+/** The type of a literal; undefined for anything else. */
+function typeOf(node: Node | null | undefined): string | undefined {
+  switch (node?.type) {
+    case "TemplateLiteral":
+      return node.expressions?.length === 0 ? "string" : undefined;
+    case "Literal":
+      return /^(string|number|boolean)$/.exec(typeof node.value)?.[0];
+    case "UnaryExpression":
+      return typeOf(node.argument);
+    case "ArrayExpression": {
+      const [first, ...others] = new Set((node.elements ?? []).map(typeOf));
+      return first === undefined || others.length > 0 ? undefined : `${first}[]`;
+    }
+    default:
+      return undefined;
+  }
 }

@@ -13,7 +13,6 @@ import {
   writeNotebook,
   type CodeCell,
 } from "./notebook-file.js";
-import { notebookPage } from "./notebook-page.js";
 import { NotebookProcess, type CellEnd } from "./notebook-process.js";
 import type { CellError } from "./outputs.js";
 import { kernelspecMetadata, languageInfo } from "./kernelspec.js";
@@ -130,6 +129,8 @@ export async function runNotebook(
       },
     },
   );
+  // It loads while the process does.
+  const page = import("./notebook-page.js");
   options.onProcess?.(child);
   const interrupt = () => child.interrupt();
   signal?.addEventListener("abort", interrupt);
@@ -207,6 +208,7 @@ export async function runNotebook(
     await child.close(!isWhole || options.onProcess !== undefined);
     for (const { cell } of cells) hideSecretsIn(cell);
     await writeNotebook(files.notebook, notebook);
+    const { notebookPage } = await page;
     await writeWhole(files.page, await notebookPage(notebook, name));
   }
   const seconds = (performance.now() - begun) / 1000;

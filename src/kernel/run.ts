@@ -119,6 +119,8 @@ interface SessionCalls {
   import(specifier: string, require: Load): Promise<unknown>;
   /** Takes the value of a cell's last expression. */
   last(value: unknown): void;
+  /** The text of a cell's function as it was written; undefined for one of another origin. */
+  written(text: string): string | undefined;
 }
 
 const turnsBetweenChecks = 64;
@@ -181,13 +183,17 @@ export function installRuntime(session: SessionCalls): void {
     }
   }
 
-  /** Returns `fn`, whose `toString` gives `text`. */
-  const written = <T extends object>(fn: T, text: string): T =>
-    Object.defineProperty(fn, "toString", { value: () => text, configurable: true });
+  // Arquero, workers and browsers' drivers read the text of a function, and must find what was written.
+  const apply = (toString: () => string, fn: unknown): string => {
+    const text = Reflect.apply(toString, fn, []);
+    return text.includes(runtimeName) ? (session.written(text) ?? text) : text;
+  };
+  const functions = Function.prototype as { toString: () => string };
+  functions.toString = new Proxy(functions.toString, { apply });
 
   const value = {
     ...session,
-    ...{ guard, guardEach, tick, written, helper },
+    ...{ guard, guardEach, tick, helper },
     ...{ module: moduleOf, exports: exportNames, star: exportAll },
   };
   Object.defineProperty(globalThis, runtimeName, { value });

@@ -5,7 +5,7 @@ import { collectAfter } from "../base/collect-after.js";
 import { withSignal } from "../base/current-signal.js";
 import { withProgress } from "../base/query-progress.js";
 import { CellCompiler, type CompiledCell, type Completions, type NamedCode } from "./check.js";
-import { cellError, CellScripts, TypeFaults } from "./faults.js";
+import { cellError, TypeFaults } from "./faults.js";
 import { CellImports } from "./imports.js";
 import {
   asCell,
@@ -15,6 +15,7 @@ import {
   runningCell,
   type CellBody,
 } from "./run.js";
+import { CellScripts } from "./scripts.js";
 import { mimeBundles } from "./show.js";
 import {
   captureStream,
@@ -80,6 +81,7 @@ export class CellSession {
         const cell = runningCell();
         if (cell) cell.value = value;
       },
+      written: (text) => this.#scripts.written(text),
     });
     captureStream("stdout");
     captureStream("stderr");
@@ -192,6 +194,7 @@ export class CellSession {
     await cell.guard(this.#columnsLearned());
     this.#takeColumnTypes();
     const compiled = await this.#prepared(code, cell);
+    let isWhole = false;
     try {
       await cell.guard(this.#imports.preload(compiled.imports));
       this.#runScript(compiled.script, cell);
@@ -204,9 +207,13 @@ export class CellSession {
         for (const bundle of bundles) sink({ output_type: "display_data", ...bundle });
         sink({ output_type: "execute_result", ...result });
       }
+      isWhole = true;
     } finally {
       this.#takeColumnTypes();
-      const set = new Set([...this.#keep(cell.names, false), ...this.#keep(cell.imported, true)]);
+      const set = new Set([
+        ...this.#keep(cell.names, false, isWhole),
+        ...this.#keep(cell.imported, true, isWhole),
+      ]);
       this.#compiler.commit((name) => set.has(name));
     }
   }
@@ -222,12 +229,19 @@ export class CellSession {
     }
   }
 
-  /** Gives later cells the names that have a value. @param areLive their values may change @returns the names */
-  #keep(names: object, areLive: boolean): ReadonlySet<string> {
+  /**
+   * Gives later cells the names that have a value.
+   *
+   * @param areLive their values may change
+   * @param isWhole the cell ran to its end: then `undefined` is a value
+   * @returns the names
+   */
+  #keep(names: object, areLive: boolean, isWhole: boolean): ReadonlySet<string> {
     const set = new Set<string>();
     for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(names))) {
       try {
         const value: unknown = property.get?.call(names);
+        if (value === undefined && !isWhole) continue;
         // Constants are copied, so that they don't keep their cell alive.
         const isKept = areLive || property.set !== undefined;
         const kept = isKept

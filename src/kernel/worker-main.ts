@@ -18,6 +18,7 @@ async function main(): Promise<void> {
     if (process.connected) post(message);
   };
   let isEnding = false;
+  let drawsCharts = false;
   const end = (outcome: CellOutcome) => {
     for (const error of session.takeBackgroundErrors()) send({ type: "background", ...error });
     send({ type: "ended", outcome, rowsRead: rowsReadSoFar() });
@@ -32,12 +33,17 @@ async function main(): Promise<void> {
   process.on("message", (message: ToWorker) => {
     switch (message.type) {
       case "check":
+        drawsCharts = message.cells.some(({ code }) => /\bchart\b/.test(code));
         return void session
           .check(message.cells)
           .catch(() => []) // The cell says why it can't be checked.
           .then((objections) => send({ type: "checked", objections }));
       case "run":
-        return void run(message.code);
+        void run(message.code);
+        // While the cell waits for its database, Vega is loaded.
+        if (drawsCharts) void import("../chart/page.js").then(({ loadPictures }) => loadPictures());
+        drawsCharts = false;
+        return;
       case "interrupt":
         return session.interrupt();
       case "finish":

@@ -23,19 +23,27 @@ export class AskedBuckets {
   }
 
   /**
-   * SQL for the start of the bucket that a DateTime or DateTime64 inside the range falls in, as
-   * DateTime64(3): the same instant as `bucketStart` gives, in every zone and on servers of every age.
+   * SQL for the start of the bucket that a DateTime or DateTime64 inside the range falls in: the same instant
+   * as `bucketStart` gives, in every zone and on servers of every age, as whole seconds since 1970 or, where a
+   * server can group by them, a DateTime, which it groups by in two thirds of a DateTime64's time.
    *
    * The starts are written into the SQL: those of buckets of one length as an even distance, which is
    * all of them unless clocks change or the buckets are months.
    */
-  sql(instant: string): string {
+  key(instant: string): string {
     const stretches: { from: number; length: number }[] = [];
     for (const { start, end } of this.spans) {
       const [from, length] = [+start / 1000, (+end - +start) / 1000];
       if (stretches.at(-1)?.length !== length) stretches.push({ from, length });
     }
-    return asInstant(evenStart(secondsOf(instant), stretches), this.range.timeZone);
+    const seconds = evenStart(secondsOf(instant), stretches);
+    const isDateTime = +this.spans[0]!.start >= 0 && +this.range.end < 2 ** 32 * 1000;
+    return isDateTime ? `toDateTime(${seconds}, 'UTC')` : seconds;
+  }
+
+  /** SQL for the start of a bucket, as DateTime64(3), from its key. */
+  start(key: string): string {
+    return asInstant(key, this.range.timeZone);
   }
 
   /** The column of starts, and which of the buckets the range covers only in part. */

@@ -70,13 +70,17 @@ export function questionSql(
 ): PrintedSql {
   const { buckets, range, top, apart = false } = question;
   const { source, aggregates } = plan;
-  const start: Column[] = buckets.every ? [["_t", raw(buckets.sql(source.instant))]] : [];
+  const start: Column[] = buckets.every ? [["_t", raw(buckets.key(source.instant))]] : [];
   const groups = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
   const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);
   const cells = (): Sql => {
     const read = [...unusable(source).map(([name]) => name), ...aggregates.map(({ as }) => as)];
     return select({
-      columns: [...start.map(([name]) => same(name)), ...texts, ...read.map(same)],
+      columns: [
+        ...start.map(([name]): Column => [name, raw(buckets.start(name))]),
+        ...texts,
+        ...read.map(same),
+      ],
       from: nested(cellsSql(plan, range, [...start, ...groups], apart)),
     });
   };

@@ -197,6 +197,8 @@ for (const message_interrupts of [false, true]) {
         "const each = { turn() { queueMicrotask(() => each.turn()); } }; each.turn();",
       recursion:
         "const fib = (n: number): number => (n < 2 ? n : fib(n - 1) + fib(n - 2)); void Promise.resolve(60).then(fib);",
+      "recursion of a property":
+        "const of = { fib: (n: number): number => (n < 2 ? n : of.fib(n - 1) + of.fib(n - 2)) }; void Promise.resolve(60).then(of.fib);",
     };
     test.each(Object.entries(turns))(
       "it ends a loop by %s, also of a cell that has ended",

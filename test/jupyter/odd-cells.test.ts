@@ -36,7 +36,11 @@ const CELLS: readonly (readonly [code: string, shown: string])[] = [
   ["größe + \u{20bb7}", "3"],
   ["'</script><!--'.length //# sourceMappingURL=none.js.map", "13"],
   ["// @ts-ignore\nconst wrong: number = 'x'; wrong", "'x'"],
-  ["export = 5", "ok"],
+  ["export = 5", "error"],
+  // A cell that fails sets none of what it didn't come to.
+  ["let seen = 1; seen", "1"],
+  ["using nothing = null; const seen = Number(await Promise.reject(new Error('no')))", "error"],
+  ["seen + 1", "2"],
   ["delete (globalThis as any).__probelab__", "error"],
   ["Object.freeze(Object.prototype); 1", "1"],
   ["let after = 2; after", "2"],

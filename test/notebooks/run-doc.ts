@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { CellCompiler } from "../../src/kernel/check.js";
-import { CellScripts } from "../../src/kernel/faults.js";
+import { CellScripts } from "../../src/kernel/scripts.js";
 import { runNotebook } from "../../src/kernel/run-notebook.js";
 import { notebookFolder, outputTexts, writeCells } from "../kernel/notebook-fixture.js";
 

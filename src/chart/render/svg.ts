@@ -78,6 +78,11 @@ async function loadVega() {
   return { vega, vegaLite };
 }
 
+/** Loads what draws pictures, before one is drawn. */
+export async function loadPictures(): Promise<void> {
+  await (loading ??= loadVega());
+}
+
 /** A text item of Vega's scene graph, as far as its width depends on it. */
 interface TextItem {
   readonly limit?: number | null;
