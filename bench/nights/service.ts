@@ -51,7 +51,8 @@ type By = "software_name" | "probe_cc" | "probe_asn";
 export function service(size: number, weeks: number, seed: number): Service {
   const { uniform, normal, poisson } = seeded(seed * 7919 + size);
   const hours = weeks * 168;
-  const share = (all: object, of: number) => of / Object.values(all).reduce((a, b) => a + b, 0);
+  const share = (all: Readonly<Record<string, number>>, of: number) =>
+    of / Object.values(all).reduce((a, b) => a + b, 0);
   let lasting = 0;
   const common = Array.from({ length: hours }, () =>
     Math.exp((lasting = 0.7 * lasting + 0.015 * normal())),
@@ -76,7 +77,7 @@ export function service(size: number, weeks: number, seed: number): Service {
           (size / ROWS_A_RUN) *
           share(PROGRAMS, program) *
           share(COUNTRIES, country) *
-          share(NETWORKS, network);
+          (network / 100);
         let wander = 0;
         const [runs, rows] = [new Int32Array(hours), new Int32Array(hours)];
         for (let at = 0; at < hours; at++) {
@@ -111,11 +112,11 @@ function serviceOf(leaves: readonly Leaf[], seed: number): Service {
     });
     return serviceOf(lost, seed);
   };
-  const freshness = async (end: number): Promise<Finding> => {
+  const freshness = (end: number): Promise<Finding> => {
     const newest = new Date(START + end * HOUR);
     const silent = leaves.every(({ rows }) => rows[end - 1] === 0);
     const result = resultOfRows([{ program: null, newest, age: 0, lag_q95: 0, silent }]);
-    return {
+    return Promise.resolve({
       kind: "freshness",
       headline: "",
       evidence: "",
@@ -123,14 +124,14 @@ function serviceOf(leaves: readonly Leaf[], seed: number): Service {
       sentence: "",
       found: false,
       result,
-    };
+    });
   };
-  const counts = async ({ range, by = [], top, where = {} }: Asked) =>
-    countsOf(leaves, range, by, top, where);
+  const counts = ({ range, by = [], top, where = {} }: Asked) =>
+    Promise.resolve(countsOf(leaves, range, by, top, where));
   // Nothing but counts is in memory: why something dropped can't be asked.
   const measurements = new Proxy({ counts } as unknown as Measurements, {
     get(target, name) {
-      if (name in target) return target[name as keyof Measurements];
+      if (name in target) return Reflect.get(target, name) as unknown;
       throw new ProbelabError("Can't ask that of a service in memory: only counts are.");
     },
   });

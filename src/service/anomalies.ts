@@ -194,11 +194,11 @@ export async function lookAt(asked: Asked, lag: number): Promise<Look> {
   const { judged } = whole;
   const known = judged.at(-1)?.end ?? asked.range.start;
   const largest = all.find(({ alarms }) => alarms.length > 0) ?? whole;
-  // Of many series one is low by chance: of others than the largest alarm only what is beyond doubt goes on.
+  // Of many series one is low by chance: others than the largest alarm go on where they were low twice.
   const isOn = (alarm: Alarm) => {
-    const { state, change, chance } = alarm.end;
+    const { state, change } = alarm.end;
     if (change === null) return alarm.until >= known;
-    return state === "below" && (alarm === largest.alarms[0] || change < -2 * chance);
+    return state === "below" && (alarm === largest.alarms[0] || alarm.lows > 1);
   };
   // A part is named only where the whole shows no alarm.
   const on = all.find(({ alarms }) => alarms.some(isOn));

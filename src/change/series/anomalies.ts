@@ -76,7 +76,7 @@ const TOGETHER_MS = 3 * 3_600_000;
 const SAID = 24;
 
 /** One alarm; `from` is its first bucket, `to` the one after its last. */
-export interface Alarm extends Pick<Drop, "from" | "to" | "observed" | "expected" | "end"> {
+export interface Alarm extends Omit<Drop, "seen" | "excess"> {
   readonly kind: "drop" | "stop" | "gap" | "silence";
   readonly series: FlowSeries;
   readonly t: Date;
@@ -326,7 +326,8 @@ function alarmsOf(flows: Flows, judged: WatchedSeries, { from: start, to: end }:
     const kind = observed > 0 ? "drop" : isEmpty(from, to) ? none : "stop";
     const when = { t: flows.buckets[from]!.start, until: flows.buckets[to - 1]!.end };
     const isNear = to - from <= 2 && drop.excess < NEAR;
-    return [{ ...when, kind, series, from, to, observed, expected, end: drop.end, isNear }];
+    const { end: after, lows } = drop;
+    return [{ ...when, kind, series, from, to, observed, expected, lows, end: after, isNear }];
   });
 }
 

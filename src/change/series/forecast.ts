@@ -38,6 +38,8 @@ export interface Drop {
   readonly expected: number;
   /** Its score as a multiple of the limit when it was seen. */
   readonly excess: number;
+  /** How often in a row, since it was seen, what came was surely low. */
+  readonly lows: number;
   readonly end: Recovery;
 }
 
@@ -373,7 +375,7 @@ class Reader implements Watch {
     let from = window;
     while (from < seen - 1 && this.values[from]! > ((1 + ratio) / 2) * due(from, from + 1)) from++;
     while (ratio === 0 && this.values[from - 1] === 0) from--;
-    const drop = { from, to: seen, seen, observed: 0, expected: 0, excess, end: UNKNOWN };
+    const drop = { from, to: seen, seen, observed: 0, expected: 0, excess, lows: 0, end: UNKNOWN };
     this.drops.push(this.#extend({ ...drop, isOpen: true }, seen));
   }
 
@@ -403,6 +405,7 @@ class Reader implements Watch {
     const isKnown = chance < loss / 2 && at - drop.to < Math.max(7, day);
     drop.isOpen = state !== "recovered" && isKnown;
     if (state === "below" && !isKnown) drop.end = { ...drop.end, state: "unsure" };
+    drop.lows = state === "below" ? drop.lows + Number(isLow) : 0;
     if (isLow && isKnown) this.#extend(drop, at + 1);
     if (back) this.#resumed = at - back.buckets + 1;
   }
