@@ -132,9 +132,13 @@ interface Score {
 
 /** The hours with which an alarm is raised, and those in which one is told. */
 function alarmsOf(values: Series["values"], rate: number) {
-  const watch = watchFlow(values, SEASON, { rate, gap: GAP, counts: true });
-  const raised = watch.drops.map(({ seen }) => seen - 1);
-  const told = new Set(values.flatMap((_, at) => (watch.bucket(at).alarmed ? [at] : [])));
+  const { drops } = watchFlow(values, SEASON, { rate, gap: GAP, counts: true });
+  const raised = drops.map(({ seen }) => seen - 1);
+  const told = new Set(
+    drops.flatMap(({ seen, to }) =>
+      Array.from({ length: to - seen + 1 }, (_, by) => seen - 1 + by),
+    ),
+  );
   return { raised, told };
 }
 

@@ -55,6 +55,16 @@ describe("watchFlow", () => {
     expect(watched(Array<number>(900).fill(0)).drops).toEqual([]);
   });
 
+  it("doesn't call an hour that is low by chance in a slow fall a drop that is over", () => {
+    const falling = serviceCounts(1344, 5, 3000).map((n, at) => Math.round(n * 0.96 ** (at / 168)));
+    const ends = (values: readonly number[]) =>
+      watched(values.map((n, at) => (at === 1_300 ? Math.round(0.75 * n) : n)))
+        .drops.filter(({ seen }) => seen === 1_301)
+        .map(({ end }) => end.state);
+    expect(ends(falling)).toEqual(["unsure"]);
+    expect(ends(serviceCounts(1344, 5, 3000))).toEqual(["recovered"]);
+  });
+
   it("says over of a loss once half of it can't be missing, within three hours, and never while it goes on", () => {
     let [seen, back] = [0, 0];
     for (const level of [60, 450, 2000]) {

@@ -22,8 +22,6 @@ export interface Watched {
   readonly expected: number;
   /** Below it a single bucket is an alarm. */
   readonly limit: number;
-  /** True if, with this bucket the newest, a drop is seen or goes on. */
-  readonly alarmed: boolean;
 }
 
 /** A drop. */
@@ -215,7 +213,6 @@ class Reader implements Watch {
   readonly #sums: Float64Array;
   readonly #limits: number[] = [];
   readonly #lows: number[] = [];
-  readonly #alarmed: boolean[] = [];
   readonly #lengths: readonly number[];
   readonly #spreads: readonly Dispersion[];
   /** The first bucket that windows may hold: what came before it is of a drop that is over. */
@@ -265,7 +262,6 @@ class Reader implements Watch {
       } else if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
       else if (isLow && !drop?.isOpen) this.#begin(at - length + 1, at + 1, score / limit);
       if (isLow) low = at;
-      this.#alarmed.push(this.drops.at(-1)?.to === at + 1);
       const expected = usual * this.#level[at]!;
       if (isKnown(value) && usual > 0) {
         for (const level of levels) level.learn(value, usual, dispersion);
@@ -278,13 +274,12 @@ class Reader implements Watch {
       mean += ((value ?? mean) - mean) / Math.min(at + 1, week);
     });
     // What was told of a drop stays; what came since is said as of now.
-    for (const drop of this.drops.filter(({ end }) => end.state === "recovered"))
-      drop.end = { ...(this.#since(drop, values.length).at(-1) ?? UNKNOWN), state: "recovered" };
+    for (const drop of this.drops.filter(({ isOpen }) => !isOpen))
+      drop.end = { ...(this.#since(drop, values.length).at(-1) ?? UNKNOWN), state: drop.end.state };
   }
 
   bucket(at: number): Watched {
-    const expected = this.#due(at, at + 1);
-    return { expected, limit: this.#lows[at]!, alarmed: this.#alarmed[at]! };
+    return { expected: this.#due(at, at + 1), limit: this.#lows[at]! };
   }
 
   least(at: number, length: number): number {
@@ -394,16 +389,15 @@ class Reader implements Watch {
     );
     const isLow = windows.some(({ change, chance }) => change < Math.min(-chance, -loss / 2));
     const all = windows.at(-1);
-    const state = back
-      ? "recovered"
-      : isLow || (all && all.change < -loss / 2)
-        ? "below"
-        : "unsure";
+    // In a slow fall an alarm by chance isn't a drop that is over.
+    const isFalling = this.#level[drop.from]! < 1 - loss / 2;
+    const over = isFalling ? "unsure" : "recovered";
+    const state = back ? over : isLow || (all && all.change < -loss / 2) ? "below" : "unsure";
     drop.end = { ...(back ?? all ?? UNKNOWN), state };
     // What the level does by itself in that time says no more whether half of the loss is back.
     const chance = this.#chance(drop.from, at - day - drop.from, day) ?? 0;
     const isKnown = chance < loss / 2 && at - drop.to < Math.max(7, day);
-    drop.isOpen = state !== "recovered" && isKnown;
+    drop.isOpen = back === undefined && isKnown;
     if (state === "below" && !isKnown) drop.end = { ...drop.end, state: "unsure" };
     drop.lows = state === "below" ? drop.lows + Number(isLow) : 0;
     if (isLow && isKnown) this.#extend(drop, at + 1);

@@ -64,7 +64,7 @@ const SCHEMA = lazySchemas((z) => {
   // By channel: what it took last, and when; 0 where it may have taken it.
   const time = z.number().min(0).max(LAST_TIME);
   const sent = z.record(z.string(), z.object({ severity, at: time }));
-  return z.object({ message, since: time, raised: time, holds: z.number().exactOptional(), sent });
+  return z.object({ message, since: time, raised: time, sent });
 });
 type OpenAlert = ReturnType<ReturnType<typeof SCHEMA>["parse"]>;
 
@@ -82,7 +82,7 @@ export function raise(delivery: Delivery, message: AlertMessage): Promise<Delive
     const pause = Math.abs(now - (before?.raised ?? 0));
     // Until the next run can raise it again.
     const holds = Math.max(windowMs, nextRun + SLACK - now);
-    const isOn = before !== undefined && pause <= Math.max(FORGOTTEN, before.holds ?? 0, windowMs);
+    const isOn = before !== undefined && pause <= Math.max(FORGOTTEN, holds);
     const since = isOn ? Math.min(before.since, now) : now;
     const expires = new Date(now + holds);
     // A channel that took an earlier alert is owed its end, whatever becomes of this one.
@@ -115,7 +115,7 @@ export function raise(delivery: Delivery, message: AlertMessage): Promise<Delive
       }),
     );
     const isKnown = Object.keys(sent).length > 0;
-    if (isKnown) await writeOpen(folder, { message, since, raised: now, holds, sent });
+    if (isKnown) await writeOpen(folder, { message, since, raised: now, sent });
     return { ...read, outcomes };
   });
 }
