@@ -156,15 +156,14 @@ export async function flowAnomalies(
   const details = [...new Set(texts)].filter(
     (text) => !text || !first.some((one) => one !== "" && text.includes(one)),
   );
-  const shownFinding = shownIn.finding();
   return {
-    ...shownFinding,
+    ...shownIn.finding(),
     ...tell(verdict.headline, verdict.evidence, details),
     state: verdict.state,
     why,
     ...(why?.found && why.shown && { shown: why.shown }),
     freshness: fresh,
-    moved: shownFinding.moved ?? [],
+    moved: [...new Set([shownIn, whole].flatMap(({ moved }) => moved))],
     found: !["usual", "unknown"].includes(verdict.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
   };

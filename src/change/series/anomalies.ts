@@ -143,6 +143,7 @@ export interface FoundAnomalies {
   /** The buckets that were judged, none where that can't be. */
   readonly judged: readonly RangeBucket[];
   readonly alarms: readonly Alarm[];
+  readonly moved: readonly Moved[];
   /** Each series: its share of all rows, and the smallest drop of the most buckets that shows. */
   readonly seen: readonly { readonly share: number; readonly least: number }[];
   /** Names the newest buckets, which aren't judged; "" where all are. */
@@ -173,7 +174,7 @@ export async function findAnomalies(
     const head = `Can't tell whether ${lowered(flows.measure.label)} dropped`;
     const telling = tell(head, why ?? "", []);
     const finding = () => findingOf(flows, [], [], span, telling);
-    return { telling, finding, judged: [], alarms: [], seen: [], newest: "", end: "" };
+    return { telling, finding, judged: [], alarms: [], moved: [], seen: [], newest: "", end: "" };
   }
   const rate = options.falseAlarms ?? 1;
   const model = { rate: rate / series.length, counts: known.every(Number.isInteger) };
@@ -192,7 +193,7 @@ export async function findAnomalies(
   const all = totals.reduce((a, b) => a + b, 0);
   const seen = judged.map(({ leastLong }, at) => ({ share: totals[at]! / all, least: leastLong }));
   const own = { judged: buckets.slice(span.from, span.to), newest: newestText(flows, span) };
-  const found = { telling, finding, alarms, seen, ...own };
+  const found = { telling, finding, alarms, moved, seen, ...own };
   if (most === undefined || most.end.change === null || most.kind === "silence")
     return { ...found, end: "" };
   const label = lowered(labelOf(flows, most.series));
