@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { dateText } from "../time/time-zone.js";
-import type { Frame } from "./frame.js";
+import type { Plot } from "./plot.js";
 import { formatInstantIso, label } from "./render/label.js";
 import type { Annotation } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
@@ -11,14 +11,14 @@ const LINE_HEIGHT = 14;
 
 /** Layers that draw deploys and incidents as labelled lines, and what to say of those not drawn. */
 export function annotationLayers(
-  frame: Frame,
+  plot: Plot,
   annotations: readonly Annotation[],
 ): { layers: VegaLiteSpec[]; height: number; sentences: string[] } {
   if (annotations.length === 0) return { layers: [], height: 0, sentences: [] };
-  const { drawing, domain, theme, timeZone } = frame;
-  if (drawing.roles.xKind !== "time") {
+  const { rows, domain, theme, timeZone } = plot;
+  if (rows.roles.xKind !== "time") {
     throw new ProbelabError(
-      `Can't draw annotations along ${JSON.stringify(drawing.roles.x)}, which holds no times: leave annotations out, or take a time column as x.`,
+      `Can't draw annotations along ${JSON.stringify(rows.roles.x)}, which holds no times: leave annotations out, or take a time column as x.`,
     );
   }
   if (annotations.length > MOST_ANNOTATIONS) {
@@ -32,7 +32,7 @@ export function annotationLayers(
   const outside = annotations
     .filter((each) => !isInside(each))
     .map(({ time, label: text }) => `${label(text, 60)} (${dateText(time, timeZone)})`);
-  const placed = placedLabels(inside, frame);
+  const placed = placedLabels(inside, plot);
   const spans = inside.flatMap(({ time, end }) => {
     const [from, until] = [Math.max(+time, domain[0]), Math.min(Number(end), domain[1])];
     return until > from ? [{ time: formatInstantIso(from), end: formatInstantIso(until) }] : [];
@@ -70,7 +70,7 @@ export function annotationLayers(
 }
 
 /** Labels on as few lines above the plot as keep them apart; those near the right edge stand left of their line. */
-function placedLabels(annotations: readonly Annotation[], { domain: [start, end], width }: Frame) {
+function placedLabels(annotations: readonly Annotation[], { domain: [start, end], width }: Plot) {
   const taken: [number, number][][] = [];
   return annotations
     .map((each) => ({ label: label(each.label, 60), at: Math.max(+each.time, start) }))

@@ -1,53 +1,64 @@
-import type { Point } from "./draw-rows.js";
+import type { Point } from "./rows.js";
 import {
   bucketRow,
   specRow,
   splitEdges,
   standingAlone,
-  type ChartKind,
-  type Frame,
-} from "./frame.js";
+  type Kind,
+  type Plot,
+  layerData,
+} from "./plot.js";
+import { oneOf, PLOT_RULES } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { shares, stacked, stackOrder, stepEnds, stepPoints, withMissing } from "./stack.js";
+import { shares, stacked, sizes, stackOrder, stepEnds, stepPoints, withMissing } from "./stack.js";
 
 /** Areas along time or numbers, stacked where there are several series; of counts by bucket in steps. */
-export const AREA: ChartKind = {
+export const AREA: Kind = {
   name: "area",
-  drawn: "an area",
   title: "Area chart",
   faded: "faded",
-  marks: "sizes",
-  everyBucket: true,
+  options: { ...PLOT_RULES, stack: oneOf("sum", "normalize") },
+  ...sizes("an area", true),
   categories: false,
   ends: stepEnds,
   arrange: (given, { stack }) => {
-    const drawing = withMissing(given);
-    return stack === "normalize" ? shares(drawing) : drawing;
+    const rows = withMissing(given);
+    return stack === "normalize" ? shares(rows) : stacked(rows);
   },
   layers,
   hover: stepUnderPointer,
 };
 
 // Incomplete buckets are faded. A value between two gaps, which no area shows, is a dot.
-function layers(frame: Frame): VegaLiteSpec[] {
-  const { theme, x, y, color, tooltip, width } = frame;
-  const drawing = stacked(frame.drawing);
-  const { whole, before, after } = splitEdges(drawing);
-  const { ends: steps } = frame;
-  const several = drawing.series.length > 1;
-  const { rank, order } = stackOrder(drawing);
+function layers(plot: Plot): VegaLiteSpec[] {
+  const { theme, x, y, color, tooltip, width } = plot;
+  const { rows } = plot;
+  const { ends: steps } = plot;
+  const several = rows.series.length > 1;
+  const gapped = several && rows.points.some(({ y }) => y === null);
+  const points = gapped ? withStackEnds(rows.points) : rows.points;
+  const { whole, before, after } = splitEdges({ ...rows, points });
+  const { rank, order } = stackOrder(rows);
   // Lines between areas would hide one that has a step every few pixels.
-  const line = drawing.xs.length <= width / 5 ? 0.75 : 0;
+  const line = rows.xs.length <= width / 5 ? 0.75 : 0;
   // The legend with squares, as an area has no points.
   const legend = color["legend"] !== undefined && {
     legend: { ...(color["legend"] as VegaLiteSpec), symbolType: "square" },
   };
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
-    ...frame.data(points.map((point) => ({ ...specRow(point, frame), ...rank(point) }))),
+    ...layerData(
+      plot,
+      points.map((point) => ({ ...specRow(point, plot), ...rank(point) })),
+    ),
     mark,
     encoding: {
       x,
-      y: { ...y, stack: several ? "zero" : null },
+      ...(gapped
+        ? {
+            y: { ...y, field: "upper", stack: null },
+            ...(mark["type"] === "area" && { y2: { field: "lower" } }),
+          }
+        : { y: { ...y, stack: several ? "zero" : null } }),
       color: { ...color, ...legend },
       ...order,
       tooltip,
@@ -65,13 +76,13 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const drawn = (points: readonly Point[], faded: boolean): VegaLiteSpec[] => {
     if (points.length === 0) return [];
     if (steps) {
-      const own = faded ? points.filter(({ x }) => drawing.incomplete.has(x)) : points;
+      const own = faded ? points.filter(({ x }) => rows.incomplete.has(x)) : points;
       return [area(stepPoints(own, steps, several), faded)];
     }
     const alone = standingAlone(points);
     const joined = points.filter((point) => !alone.includes(point));
     // At an edge the complete bucket is there to join: its own part draws it.
-    const own = alone.filter(({ x }) => !faded || drawing.incomplete.has(x));
+    const own = alone.filter(({ x }) => !faded || rows.incomplete.has(x));
     const dot = { type: "point", filled: true, opacity: faded ? 0.4 : 1 };
     return [
       ...(joined.length > 0 ? [area(joined, faded)] : []),
@@ -81,21 +92,39 @@ function layers(frame: Frame): VegaLiteSpec[] {
   return [...drawn(whole, false), ...drawn(before, true), ...drawn(after, true)];
 }
 
+/** Points with the lower and the upper end of each in its stack: Vega's own stack takes null for zero. */
+function withStackEnds(points: readonly Point[]): Point[] {
+  const reached = new Map<Point["x"], number>();
+  // The first of the legend is the top.
+  const ends = points
+    .toSorted((a, b) => b.series - a.series)
+    .map((point): Point => {
+      const lower = reached.get(point.x) ?? 0;
+      const upper = point.y === null ? null : lower + point.y;
+      reached.set(point.x, upper ?? lower);
+      return { ...point, beside: { ...point.beside, lower, upper } };
+    });
+  return ends.toSorted((a, b) => Number(a.x) - Number(b.x));
+}
+
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
-function stepUnderPointer(frame: Frame): VegaLiteSpec | undefined {
-  if (frame.ends === undefined) return undefined;
-  const drawing = stacked(frame.drawing);
-  const { rank, order } = stackOrder(drawing);
+function stepUnderPointer(plot: Plot): VegaLiteSpec | undefined {
+  if (plot.ends === undefined) return undefined;
+  const { rows } = plot;
+  const { rank, order } = stackOrder(rows);
   return {
-    ...frame.data(drawing.points.map((point) => ({ ...bucketRow(point, frame), ...rank(point) }))),
+    ...layerData(
+      plot,
+      rows.points.map((point) => ({ ...bucketRow(point, plot), ...rank(point) })),
+    ),
     mark: { type: "bar", orient: "vertical", opacity: 0 },
     encoding: {
-      x: frame.x,
+      x: plot.x,
       x2: { field: "end" },
-      y: { ...frame.y, stack: drawing.series.length > 1 ? "zero" : null },
-      ...(frame.fields.series !== undefined && { detail: { field: frame.fields.series } }),
+      y: { ...plot.y, stack: rows.series.length > 1 ? "zero" : null },
+      ...(plot.fields.series !== undefined && { detail: { field: plot.fields.series } }),
       ...order,
-      tooltip: frame.tooltip,
+      tooltip: plot.tooltip,
     },
   };
 }

@@ -3,7 +3,7 @@ import type { MeasureColumn } from "../result/origin.js";
 import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
-import type { Drawing } from "./draw-rows.js";
+import type { Rows } from "./rows.js";
 import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
 import type { Annotation, DrawOptions } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
@@ -27,7 +27,7 @@ export const TITLE_ABOVE = {
 
 /** The first and last x shown: the data's (`end` of the last bar), and of annotations beside it. */
 export function xDomain(
-  { roles, xs, every }: Drawing,
+  { roles, xs, every }: Rows,
   range: TimeRange | undefined,
   annotations: readonly Annotation[],
   end?: number,
@@ -58,7 +58,7 @@ export function xDomain(
 
 /** The horizontal channel without its field. Bars' second x would give a second domain. */
 export function xChannel(
-  drawing: Drawing,
+  rows: Rows,
   domain: readonly [number, number],
   timeZone: string,
   width: number,
@@ -66,7 +66,7 @@ export function xChannel(
   measure?: MeasureColumn,
   log = false,
 ): VegaLiteSpec {
-  const { roles, xs, every } = drawing;
+  const { roles, xs, every } = rows;
   if (roles.xKind === "number") {
     return {
       type: "quantitative",
@@ -76,15 +76,14 @@ export function xChannel(
       axis: {
         title: measure === undefined ? heading(roles.x) : columnTitle(measure),
         grid: false,
-        // Vega takes the digits of a label from the step, which a lone number has not.
-        ...(xs.length === 1 && { format: "," }),
+        ...numberLabels(roles.x, xs.map(Number)),
         ...(log && logLabels(xs.map(Number), ",~r", width / 3)),
         ...(measure?.unit === "share" && { format: "~%" }),
       },
     };
   }
   if (roles.xKind === "category") {
-    const labels = [...categoryLabels(drawing).values()];
+    const labels = [...categoryLabels(rows).values()];
     const upright = labels.every(
       (text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length,
     );
@@ -107,6 +106,17 @@ export function xChannel(
   };
 }
 
+/** The labels of numbers along x: years without a comma, whole numbers without a fraction. */
+function numberLabels(name: string, numbers: readonly number[]): VegaLiteSpec {
+  const isWhole = numbers.every(Number.isInteger);
+  const isYear = isWhole && /year$/i.test(name);
+  return {
+    ...(isWhole && { tickMinStep: 1 }),
+    // Vega takes the digits of a label from the step, which a lone number has not.
+    ...((isYear || numbers.length === 1) && { format: isYear ? "d" : "," }),
+  };
+}
+
 /** The labels of an axis of names, of at most so many pixels. */
 export function shortLabels(names: readonly string[], width: number): VegaLiteSpec {
   const labelExpr = fittedLabel(names, fitNames(names, width, LABEL_SIZE));
@@ -114,19 +124,49 @@ export function shortLabels(names: readonly string[], width: number): VegaLiteSp
   return { labelLimit: 0, ...(labelExpr !== undefined && { labelExpr }) };
 }
 
-/** A channel of bins by the places of their edges. */
-export function edgesChannel(x: VegaLiteSpec, edges: readonly string[]): VegaLiteSpec {
+/** Bins up to this many times as wide as the narrowest are drawn along a linear axis, others along a logarithmic one. */
+const MOST_WIDTHS = 20;
+
+/** How many times as wide as the narrowest bin between these edges the widest is. */
+export function widestBin(edges: readonly number[]): number {
+  const widths = edges.slice(1).map((edge, at) => edge - edges[at]!);
+  return widths.length === 0 ? 1 : greatest(widths) / smallest(widths);
+}
+
+/** True for edges so far apart that they are drawn along a logarithmic axis. */
+export const isWide = (edges: readonly number[]): boolean => widestBin(edges) > MOST_WIDTHS;
+
+/** A channel of bins, labelled at their edges. */
+export function edgesChannel(x: VegaLiteSpec, edges: readonly number[]): VegaLiteSpec {
+  const above = edges.filter((edge) => edge !== 0).map(Math.abs);
   return {
     ...x,
-    scale: { domain: [0, Math.max(1, edges.length - 1)], nice: false, zero: false, padding: 0 },
+    scale: {
+      // It holds zero too, at which many histograms begin.
+      ...(isWide(edges) && { type: "symlog", constant: smallest(above) }),
+      domain: edges.length > 1 ? [edges[0], edges.at(-1)] : [0, 1],
+      ...{ nice: false, zero: false, padding: 0 },
+    },
     axis: {
       ...(x["axis"] as VegaLiteSpec),
-      values: [...edges.keys()],
-      labelExpr: `${JSON.stringify(edges)}[datum.value]`,
-      labelOverlap: true,
+      values: edges,
+      labelExpr: `(${JSON.stringify(Object.fromEntries(edges.map((edge, at) => [edge, edgeLabels(edges)[at]])))})[datum.value]`,
+      labelOverlap: "greedy",
+      labelSeparation: 4,
       labelFlush: false,
     },
   };
+}
+
+/** Edges with as many digits as tell them apart. */
+function edgeLabels(edges: readonly number[]): string[] {
+  for (let digits = 6; digits < 17; digits++) {
+    const labels = edges.map((edge) =>
+      edge.toLocaleString("en-US", { maximumSignificantDigits: digits }),
+    );
+    if (new Set(labels).size === edges.length) return labels;
+  }
+  return edges.map(String);
 }
 
 /** An axis along time, in the range's zone, whatever the zone of the process. */
@@ -143,7 +183,8 @@ export function timeAxis(
   const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;
   return {
     title: `${every === undefined ? "Time" : stepTitle(every)} (${timeZone})`,
-    values: at,
+    // Vega tells Dates apart by their seconds, but numbers whole.
+    values: at.length === 2 && at[1]! - at[0]! < 1_000 ? { expr: JSON.stringify(at) } : at,
     labelExpr: majorFormat === "" ? text(format) : twoLines,
     labelAngle: 0,
     labelFlush: true,
@@ -164,18 +205,18 @@ function stepTitle(every: Bucket): string {
 }
 
 /** Labels of the places along x, where they are categories. */
-export function categoryLabels(drawing: Drawing): Map<number | string, string> {
-  const labels = uniqueLabels(drawing.xs, drawing.roles.xOf ?? drawing.roles.x);
-  return new Map(drawing.xs.map((x, index) => [x, labels[index] ?? ""]));
+export function categoryLabels(rows: Rows): Map<number | string, string> {
+  const labels = uniqueLabels(rows.xs, rows.roles.xOf ?? rows.roles.x);
+  return new Map(rows.xs.map((x, index) => [x, labels[index] ?? ""]));
 }
 
 /** The vertical channel without its field. */
 export function yChannel(
-  drawing: Drawing,
+  rows: Rows,
   { yType, yZero: zero = true, yLabel, yFormat, stack }: DrawOptions,
   height: number,
 ): VegaLiteSpec {
-  const values = drawing.points.flatMap(({ y, low, high, top }) =>
+  const values = rows.points.flatMap(({ y, low, high, top }) =>
     low === undefined ? [y, top ?? null] : [y, low, high ?? null],
   );
   const log = yType === "log";
@@ -186,10 +227,10 @@ export function yChannel(
       ...(stack === "normalize" && { domain: [0, 1] }),
     },
     axis: {
-      title: yLabel ?? measureTitle(drawing),
+      title: yLabel ?? measureTitle(rows),
       ...(log
         ? logLabels(values, yFormat ?? ",~r", height)
-        : { labelExpr: valueLabel(drawing.roles.measure?.unit, values, yFormat) }),
+        : { labelExpr: valueLabel(rows.roles.measure?.unit, values, yFormat) }),
       ...TITLE_ABOVE,
       // A marker at the edge of the plot ends before it.
       labelPadding: 10,
@@ -296,7 +337,7 @@ export function valueLabel(
 }
 
 /** The name of the vertical axis: `Run duration, median (s)`, `Measurements per week`. */
-export function measureTitle({ roles: { measure, y }, every }: Drawing): string {
+export function measureTitle({ roles: { measure, y }, every }: Rows): string {
   if (measure === undefined) return heading(y);
   const per = measure.additive && every !== undefined ? ` per ${every}` : "";
   return `${columnTitle(measure)}${per}`;

@@ -2,70 +2,85 @@ import { ProbelabError } from "../base/error.js";
 import { textOf } from "../base/text.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels, namesRoom, rowsHeight } from "./axes.js";
-import { NONE, type Drawing, type Point } from "./draw-rows.js";
-import { bucketRow, CATEGORY_WIDTH, intervalLayer, type ChartKind, type Frame } from "./frame.js";
-import type { DrawOptions } from "./options.js";
+import { NONE, type Rows, type Point } from "./rows.js";
+import {
+  bucketRow,
+  CATEGORY_WIDTH,
+  intervalLayer,
+  type Kind,
+  type Plot,
+  layerData,
+} from "./plot.js";
+import { flag, INTERVAL, oneOf, PLOT_RULES, type DrawOptions } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { MOST_CATEGORIES } from "./roles.js";
-import { bucketEnds, shares, stacked, stackOrder } from "./stack.js";
+import { bucketEnds, shares, sizes, stacked, stackOrder } from "./stack.js";
 
 /** Bars along time, as wide as their buckets, or one for each category; series are stacked, or stand beside each other in a category. */
-export const BAR: ChartKind = {
+export const BAR: Kind = {
   name: "bar",
-  drawn: "bars",
   title: "Bar chart",
   faded: "faded",
-  marks: "sizes",
+  options: {
+    ...PLOT_RULES,
+    stack: oneOf("sum", "normalize", false),
+    horizontal: flag,
+    sort: oneOf("value", "given"),
+    interval: INTERVAL,
+  },
+  ...sizes("bars"),
   categories: true,
-  ends: (drawing, timeZone) => bucketEnds(drawing, timeZone),
+  extent: "interval",
+  ends: (rows, timeZone) => bucketEnds(rows, timeZone),
   order: inOrder,
   arrange: (given, options) => {
-    const drawing = withoutRestBar(given, options);
-    const sorted = { ...drawing, xs: inOrder(drawing, options) };
-    return options.stack === "normalize" ? shares(sorted) : sorted;
+    const rows = withoutRestBar(given, options);
+    const sorted = { ...rows, xs: inOrder(rows, options) };
+    if (options.stack === "normalize") return shares(sorted);
+    return isBeside(sorted, options) ? sorted : stacked(sorted, false);
   },
-  size: (drawing, options) =>
-    isHorizontal(drawing, options) ? { width: 560, height: heightOf(drawing, options) } : {},
+  size: (rows, options) =>
+    isHorizontal(rows, options) ? { width: 560, height: heightOf(rows, options) } : {},
   horizontal: isHorizontal,
   layers,
 };
 
 /** Counts without the bar of the rest, where that would make all others too short to read. */
-function withoutRestBar(drawing: Drawing, options: DrawOptions): Drawing {
-  const { series, panel, restX, xs } = drawing;
-  if (series.length > 0 || panel !== undefined) return drawing;
-  const kept = withoutRest(drawing, options, [[restX, ({ x }) => x === restX]]);
-  return kept === drawing ? drawing : { ...kept, xs: xs.filter((x) => x !== restX) };
+function withoutRestBar(rows: Rows, options: DrawOptions): Rows {
+  const { series, panel, restX, xs } = rows;
+  if (series.length > 0 || panel !== undefined) return rows;
+  const kept = withoutRest(rows, options, [[restX, ({ x }) => x === restX]]);
+  return kept === rows ? rows : { ...kept, xs: xs.filter((x) => x !== restX) };
 }
 
 /** True if bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
-function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
-  if (drawing.roles.xKind === "category") {
-    const names = [...categoryLabels(drawing).values()];
+function isHorizontal(rows: Rows, { horizontal }: DrawOptions): boolean {
+  if (rows.roles.xKind === "category") {
+    const names = [...categoryLabels(rows).values()];
     return horizontal ?? names.some((name) => textWidth(name, LABEL_SIZE) > CATEGORY_WIDTH);
   }
   if (horizontal !== true) return false;
   throw new ProbelabError(
-    `Can't draw horizontal bars along ${JSON.stringify(drawing.roles.x)}: only bars of categories can be horizontal; leave horizontal out, or take a column of text as x.`,
+    `Can't draw horizontal bars along ${JSON.stringify(rows.roles.x)}: only bars of categories can be horizontal; leave horizontal out, or take a column of text as x.`,
   );
 }
 
 /** Pixels of the height of horizontal bars. */
-function heightOf(drawing: Drawing, options: DrawOptions): number {
-  const bars = isBeside(drawing, options) ? drawing.series.length : 1;
-  return rowsHeight([...categoryLabels(drawing).values()], bars, namesRoom(options.place));
+function heightOf(rows: Rows, options: DrawOptions): number {
+  const bars = isBeside(rows, options) ? rows.series.length : 1;
+  return rowsHeight([...categoryLabels(rows).values()], bars, namesRoom(options.place));
 }
 
 /** True if several series stand beside each other: what can't be added up does. */
-function isBeside({ series, roles }: Drawing, { stack }: DrawOptions): boolean {
+function isBeside({ series, roles }: Rows, { stack }: DrawOptions): boolean {
   const apart = stack === undefined ? roles.measure?.additive === false : stack === false;
   return series.length > 1 && apart;
 }
 
 /** Categories by size, the largest first and the rest last, where they have no order of their own. */
-function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing["xs"] {
-  const { xs, points, roles, restX, unordered } = drawing;
+function inOrder(rows: Rows, { sort }: DrawOptions): Rows["xs"] {
+  const { xs, points, roles, restX, unordered } = rows;
   const byValue = (sort ?? (unordered ? "value" : "given")) === "value";
   if (!byValue || roles.xKind !== "category") return xs;
   // Of several series: what adds up by its sum, else by the largest.
@@ -82,8 +97,8 @@ function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing["xs"] {
 }
 
 /** @throws ProbelabError for bars that would mislead, or be too many. */
-function check({ drawing, options }: Frame, beside: boolean): void {
-  const { roles, series, xs } = drawing;
+function check({ rows, options }: Plot, beside: boolean): void {
+  const { roles, series, xs } = rows;
   const refuse = (what: string, why: string): never => {
     throw new ProbelabError(`Can't ${what}: ${why}.`);
   };
@@ -108,26 +123,26 @@ function check({ drawing, options }: Frame, beside: boolean): void {
   }
 }
 
-function layers(given: Frame): VegaLiteSpec[] {
-  const frame = given.options.text === undefined ? given : padForLabels(given, given.options.text);
-  const { ends, fields, theme, width, x, y, color, tooltip, options, horizontal } = frame;
-  const { roles, series, xs, incomplete, restX, ends: extents } = frame.drawing;
+function layers(given: Plot): VegaLiteSpec[] {
+  const plot = given.options.text === undefined ? given : padForLabels(given, given.options.text);
+  const { ends, fields, theme, width, x, y, color, tooltip, options, horizontal } = plot;
+  const { roles, series, xs, incomplete, restX, ends: extents } = plot.rows;
   const several = series.length > 1;
-  const beside = isBeside(frame.drawing, options);
-  check(frame, beside);
+  const beside = isBeside(plot.rows, options);
+  check(plot, beside);
   const isCategory = roles.xKind === "category";
-  const drawing = beside ? frame.drawing : stacked(frame.drawing);
-  const { rank, order } = stackOrder(drawing);
+  const { rows } = plot;
+  const { rank, order } = stackOrder(rows);
   // Rows without a partner, of a join say, belong to no category either.
   const isGrey = ({ x: at }: Point): boolean =>
     series.length === 0 && isCategory && (at === restX || at === NONE);
   const row = (point: Point): VegaLiteSpec => ({
-    ...bucketRow(point, frame),
+    ...bucketRow(point, plot),
     ...rank(point),
     ...(incomplete.has(point.x) && { incomplete: true }),
     ...(isGrey(point) && { other: true }),
   });
-  const drawn = drawing.points.filter((point) => point.y !== null);
+  const drawn = rows.points.filter((point) => point.y !== null);
   const fell = !several && drawn.some((point) => Number(point.y) < 0);
   const names = isCategory && series.length === 0 ? Object.entries(options.colors ?? {}) : [];
   const tones = [
@@ -142,7 +157,7 @@ function layers(given: Frame): VegaLiteSpec[] {
   const dodge = { field: fields.series, sort: series.map(({ label }) => label) };
   const place = { x, ...(ends ? { x2: { field: "end" } } : beside && { xOffset: dodge }) };
   const bars = {
-    ...frame.data(drawn.map(row)),
+    ...layerData(plot, drawn.map(row)),
     mark: {
       type: "bar",
       orient: "vertical",
@@ -165,8 +180,8 @@ function layers(given: Frame): VegaLiteSpec[] {
   const strokes =
     extents === undefined || (several && !beside)
       ? []
-      : intervalLayer(frame, drawn, row, { ...middle, color: { value: theme.text } });
-  const texts = options.text === undefined ? [] : [endTexts(frame, options.text, row, place)];
+      : intervalLayer(plot, drawn, row, { ...middle, color: { value: theme.text } });
+  const texts = options.text === undefined ? [] : [endTexts(plot, options.text, row, place)];
   return [bars, ...strokes, ...texts].map((layer) => (horizontal ? flipAxes(layer) : layer));
 }
 
@@ -176,15 +191,18 @@ const farEnd = ({ y, low, high }: Point): number =>
 
 /** The text at the end of each horizontal bar. */
 function endTexts(
-  frame: Frame,
+  plot: Plot,
   text: string,
   row: (point: Point) => VegaLiteSpec,
   place: VegaLiteSpec,
 ): VegaLiteSpec {
-  const { theme, y, tooltip, drawing } = frame;
+  const { theme, y, tooltip, rows } = plot;
   const left = "datum.end < 0";
   return {
-    ...frame.data(drawing.points.map((point) => ({ ...row(point), end: farEnd(point) }))),
+    ...layerData(
+      plot,
+      rows.points.map((point) => ({ ...row(point), end: farEnd(point) })),
+    ),
     mark: {
       type: "text",
       baseline: "middle",
@@ -198,10 +216,10 @@ function endTexts(
   };
 }
 
-/** A frame whose axis leaves room for the texts at the ends of bars. */
-function padForLabels(frame: Frame, text: string): Frame {
-  const { drawing, width, y } = frame;
-  const { points } = drawing;
+/** A plot whose axis leaves room for the texts at the ends of bars. */
+function padForLabels(plot: Plot, text: string): Plot {
+  const { rows, width, y } = plot;
+  const { points } = rows;
   const room = (negative: boolean): number =>
     points
       .filter((point) => farEnd(point) < 0 === negative)
@@ -212,7 +230,7 @@ function padForLabels(frame: Frame, text: string): Frame {
   const [left, right] = [room(true), room(false)];
   const pixel = (most - least || 1) / Math.max(60, width - left - right);
   const domain = [least - left * pixel, most + right * pixel];
-  return { ...frame, y: { ...y, scale: { ...(y.scale as object), domain, nice: false } } };
+  return { ...plot, y: { ...y, scale: { ...(y.scale as object), domain, nice: false } } };
 }
 
 /** A layer with its horizontal channels upright and its upright ones horizontal. */

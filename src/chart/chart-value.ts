@@ -6,7 +6,7 @@ import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { chartPage } from "./render/page/figures.js";
 import { pngPicture, pngSize } from "./render/png.js";
-import { screenSpec } from "./render/screens.js";
+import { notebookSpec, pageSpec, type Layouts } from "./render/screens.js";
 import { layOut, originJson, svgWidth, titleText } from "./render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 
@@ -60,12 +60,19 @@ export class Chart {
     return this.result.origin;
   }
 
-  /** The spec as screens draw it: with interaction, and laid out for places of several widths unless one was chosen. */
-  async screenSpec(isForPages = true): Promise<VegaLiteSpec> {
-    const screen = (place?: number): VegaLiteSpec | undefined => redactTexts(this.#screen(place));
-    const drawnWidth = async (): Promise<number> => svgWidth(await layOut(this.spec));
-    const whole = (): VegaLiteSpec => screen() ?? this.spec;
-    return screenSpec(Number(this.spec["width"]), whole, drawnWidth, screen, isForPages);
+  /** The spec as pages draw it: with interaction, and laid out for places of several widths unless one was chosen. */
+  screenSpec(): Promise<VegaLiteSpec> {
+    return pageSpec(this.#layouts);
+  }
+
+  get #layouts(): Layouts {
+    const at = (place?: number): VegaLiteSpec | undefined => redactTexts(this.#screen(place));
+    return {
+      plot: Number(this.spec["width"]),
+      whole: () => at() ?? this.spec,
+      drawnWidth: async () => svgWidth(await layOut(this.spec)),
+      at,
+    };
   }
 
   /**
@@ -133,11 +140,13 @@ export class Chart {
    * No text/html: where both are there it wins over Vega-Lite, and untrusted notebooks strip its scripts.
    */
   async [Symbol.for("Jupyter.display")](frontend: { addsPng?: boolean } = {}): Promise<MimeBundle> {
-    const png = frontend.addsPng === true ? undefined : await this.png();
+    const addsPng = frontend.addsPng === true;
+    const png = addsPng ? undefined : await this.png();
+    const spec = await (addsPng ? notebookSpec : pageSpec)(this.#layouts);
     const { description } = this.spec;
     return {
       data: {
-        "application/vnd.vegalite.v5+json": await this.screenSpec(frontend.addsPng !== true),
+        "application/vnd.vegalite.v5+json": spec,
         ...(png && { "image/png": png.toString("base64") }),
         "text/plain": typeof description === "string" ? description : "Chart",
       },

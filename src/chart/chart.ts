@@ -27,7 +27,7 @@ import {
 } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { DOT } from "./dot.js";
-import { resultChart } from "./result-chart.js";
+import { resultChart } from "./spec.js";
 import { vegaLiteChart } from "./vega-lite.js";
 
 /**

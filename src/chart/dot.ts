@@ -1,5 +1,8 @@
-import type { Point } from "./draw-rows.js";
-import { intervalLayer, painted, specRow, type ChartKind, type Frame } from "./frame.js";
+import { ProbelabError } from "../base/error.js";
+import { counted, grouped } from "../base/text.js";
+import { INTERVAL, oneOf, PLOT_RULES } from "./options.js";
+import { rowsInOnePlace, type Point } from "./rows.js";
+import { intervalLayer, painted, specRow, type Kind, type Plot, layerData } from "./plot.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
 /** Pixels between the dots of two series at one time. */
@@ -9,38 +12,52 @@ const APART = 5;
 const FEW_DOTS = 300;
 
 /** A point per row. */
-export const DOT: ChartKind = {
+export const DOT: Kind = {
   name: "dot",
   drawn: "dots",
   title: "Scatter plot",
   faded: "hollow",
-  marks: "points",
+  options: { ...PLOT_RULES, "x.type": oneOf("linear", "log"), interval: INTERVAL },
+  sizes: false,
   categories: false,
+  extent: "interval",
+  isAgainst: true,
+  reduce: ({ result }, _, __, most) => {
+    if (result.numRows() <= most) return { result, sentences: [] };
+    throw new ProbelabError(
+      `Can't draw ${counted(result.numRows(), "row")} as dots, a chart of these takes at most ${grouped(most)}: count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram.`,
+    );
+  },
+  shared: (result, roles, lines) => {
+    const columns = [roles.x, ...(lines === undefined ? [] : [lines]), roles.y];
+    const found = rowsInOnePlace(result, roles, columns);
+    return found === undefined ? [] : [`${found.said}: points that hide each other.`];
+  },
   layers,
 };
 
 /** A shape and a color for each series, incomplete buckets hollow. */
-function layers(frame: Frame): VegaLiteSpec[] {
-  const { drawing, theme, x, y, color, shape, tooltip } = frame;
+function layers(plot: Plot): VegaLiteSpec[] {
+  const { rows, theme, x, y, color, shape, tooltip } = plot;
   const points = painted(
-    drawing.points.filter((point) => point.y !== null),
-    frame,
+    rows.points.filter((point) => point.y !== null),
+    plot,
   );
-  const count = drawing.series.length;
+  const count = rows.series.length;
   // Intervals of the same time stand beside each other; the tooltip has their time.
-  const dodged = drawing.ends !== undefined && count > 1 && drawing.roles.xKind === "time";
-  const pixel = (frame.domain[1] - frame.domain[0]) / frame.width;
+  const dodged = rows.ends !== undefined && count > 1 && rows.roles.xKind === "time";
+  const pixel = (plot.domain[1] - plot.domain[0]) / plot.width;
   const row = (point: Point): VegaLiteSpec => {
-    if (!dodged) return specRow(point, frame);
+    if (!dodged) return specRow(point, plot);
     const x = Number(point.x) + (point.series - (count - 1) / 2) * APART * pixel;
-    return specRow({ ...point, x: Math.round(x), from: Number(point.x) }, frame);
+    return specRow({ ...point, x: Math.round(x), from: Number(point.x) }, plot);
   };
   const crowded = points.length > FEW_DOTS;
   const discs = [false, true].flatMap((hollow) => {
-    const group = points.filter((point) => drawing.incomplete.has(point.x) === hollow);
+    const group = points.filter((point) => rows.incomplete.has(point.x) === hollow);
     if (group.length === 0) return [];
     return {
-      ...frame.data(group.map(row)),
+      ...layerData(plot, group.map(row)),
       mark: {
         type: "point",
         filled: true,
@@ -51,5 +68,5 @@ function layers(frame: Frame): VegaLiteSpec[] {
       encoding: { x, y, color, ...(shape && { shape }), tooltip },
     };
   });
-  return [...intervalLayer(frame, points, row), ...discs];
+  return [...intervalLayer(plot, points, row), ...discs];
 }

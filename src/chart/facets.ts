@@ -1,8 +1,8 @@
 import { pickRows, rowsByKey } from "../result/arquero-table.js";
 import { valueKey } from "../result/json.js";
 import { Result } from "../result/result.js";
-import { drawRows, MOST_PANELS, type Drawing } from "./draw-rows.js";
-import type { ChartKind, Frame } from "./frame.js";
+import { chartRows, MOST_PANELS, type Rows } from "./rows.js";
+import type { Kind, Plot } from "./plot.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels, namesRoom } from "./axes.js";
 import { fitNames, words } from "./render/label.js";
@@ -27,20 +27,20 @@ const BETWEEN = 64;
 /** What all panels of a chart draw, and each of them. */
 export interface Panels {
   /** The points of all, for titles, descriptions and common axes. */
-  readonly all: Drawing;
-  readonly each: readonly { readonly name: string; readonly drawing: Drawing }[];
+  readonly all: Rows;
+  readonly each: readonly { readonly name: string; readonly rows: Rows }[];
   readonly sentences: readonly string[];
 }
 
-/** A drawing for each value of a column, of the same series and the same places along x; there is at least one row. */
-export function facetDrawings(
+/** The rows of each value of a column, of the same series and the same places along x; there is at least one row. */
+export function panelRows(
   given: Result,
-  kind: ChartKind,
+  kind: Kind,
   { facet = "", ...options }: DrawOptions,
 ): Panels {
   checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const { result, sentences } = largest(given, facet, options.y);
-  const { panels = [], ...drawn } = drawRows(result, kind, { ...options, facet });
+  const { panels = [], ...drawn } = chartRows(result, kind, { ...options, facet });
   // A panel of its own scale flattens no other.
   const rest = options.scales === "own" ? -1 : panels.findIndex(({ other }) => other);
   const found = withoutRest(drawn, options, [[panels[rest]?.label, ({ panel }) => panel === rest]]);
@@ -50,13 +50,17 @@ export function facetDrawings(
   const each = shown.map(({ value, label }, at) => {
     const points = found.points.filter(({ panel }) => panel === at);
     const own = { ...found, xs, points, panel: value };
-    const drawing = kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
-    return { name: label, drawing };
+    const rows = kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
+    return { name: label, rows };
   });
-  const points = each.flatMap(({ drawing }) => drawing.points);
-  const { roles, edges, series } = each[0]!.drawing;
+  const points = each.flatMap(({ rows }) => rows.points);
+  const { roles, edges, series } = each[0]!.rows;
   return {
-    all: { ...found, roles, series, xs, points, ...(edges && { edges }) },
+    all: {
+      ...found,
+      ...{ roles, series, xs, points, panels: shown, ...(edges && { edges }) },
+      sentences: [...new Set(each.flatMap(({ rows }) => rows.sentences))],
+    },
     each,
     sentences,
   };
@@ -103,7 +107,7 @@ export interface Layout {
 
 /** How many panels are beside each other, how large each is, and how far apart. */
 export function panelLayout(
-  all: Drawing,
+  all: Rows,
   count: number,
   horizontal: boolean,
   { width: chosen, height, scales, columns: given, place = Infinity }: DrawOptions,
@@ -125,7 +129,7 @@ export function panelLayout(
 
 /** The spec of panels beside each other, with `above` pixels of labels over each: one legend, axes labelled at the edges where they are shared. */
 export function panelsSpec(
-  views: readonly { readonly name: string; readonly view: Frame; readonly layer: VegaLiteSpec[] }[],
+  views: readonly { readonly name: string; readonly view: Plot; readonly layer: VegaLiteSpec[] }[],
   { columns, apart, shared }: Layout,
   above: number,
 ): VegaLiteSpec {
@@ -153,11 +157,11 @@ export function panelsSpec(
 
 /** A panel's view: one title of x, below the last row; titles and labels of a shared y left of the first only. */
 export function panelView(
-  view: Frame,
-  common: Frame,
+  view: Plot,
+  common: Plot,
   at: number,
   { count, columns, shared }: Layout,
-): Frame {
+): Plot {
   if (view.horizontal) return view;
   const axis = (channel: VegaLiteSpec): VegaLiteSpec => channel.axis as VegaLiteSpec;
   const { title, labelExpr, format, tickCount } = axis(shared ? common.y : view.y);

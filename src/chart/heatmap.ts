@@ -1,16 +1,25 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
+import { greatest, smallest } from "../base/statistics.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { shortLabels } from "./axes.js";
-import type { Drawing, Point } from "./draw-rows.js";
-import { bucketRow, type ChartKind, type Frame } from "./frame.js";
-import type { DrawOptions, FlatOptions } from "./options.js";
+import type { Rows, Point } from "./rows.js";
+import { bucketRow, type Kind, type Plot, layerData } from "./plot.js";
+import {
+  column,
+  flag,
+  format,
+  PICTURE_RULES,
+  text,
+  type DrawOptions,
+  type FlatOptions,
+} from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { words } from "./render/label.js";
 import { withoutRest } from "./rest.js";
 import { list } from "./roles.js";
-import { bucketEnds } from "./stack.js";
+import { bucketEnds, sizes } from "./stack.js";
 import { bucketStart, steadyOffset } from "../time/bucket.js";
 import { HOUR, WEEK } from "../time/span.js";
 import { dateText } from "../time/time-zone.js";
@@ -22,18 +31,21 @@ const MOST_LINES = 60;
 const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
 
 /**
- * A cell for each x and each value of a second column, which are the series of its drawing; the
+ * A cell for each x and each value of a second column, which are its series; the
  * measure is its color.
  */
-export const HEATMAP: ChartKind = {
+export const HEATMAP: Kind = {
   name: "heatmap",
-  drawn: "a heat map",
   title: "Heat map",
   faded: "in a dashed frame",
-  marks: "sizes",
+  options: {
+    ...PICTURE_RULES,
+    ...{ x: column, "x.label": text, y: column, color: column, format, other: flag },
+  },
+  ...sizes("a heat map"),
   categories: true,
   mostSeries: MOST_LINES,
-  ends: (drawing, timeZone) => bucketEnds(drawing, timeZone, "a heat map"),
+  ends: (rows, timeZone) => bucketEnds(rows, timeZone, "a heat map"),
   size: ({ xs, series, roles }) => ({
     height: Math.max(60, series.length * CELL.height),
     ...(roles.xKind === "category" && {
@@ -42,13 +54,13 @@ export const HEATMAP: ChartKind = {
   }),
   prepare,
   arrange: (given, options, origin) => {
-    const { drawing, merged } = withoutRests(given, options);
-    return { ...drawing, points: allCells(drawing, origin, merged) };
+    const { rows, merged } = withoutRests(given, options);
+    return { ...rows, points: allCells(rows, origin, merged) };
   },
-  notes: (drawing, origin) => [
-    ...(drawing.points.some(({ y }) => y === null) ? ["Dots: no value."] : []),
-    ...partOfWeek(drawing, origin),
-    ...changesOfClocks(drawing, origin),
+  notes: (rows, origin) => [
+    ...(rows.points.some(({ y }) => y === null) ? ["Dots: no value."] : []),
+    ...partOfWeek(rows, origin),
+    ...changesOfClocks(rows, origin),
   ],
   layers,
 };
@@ -56,7 +68,7 @@ export const HEATMAP: ChartKind = {
 /** The measure as y of each cell, the second column as its series. */
 function prepare(
   result: Result,
-  { x, y, color, format, ...look }: FlatOptions,
+  { x, y, color, format: yFormat, ...look }: FlatOptions,
 ): { result: Result; options: DrawOptions } {
   const { time, dimensions } = result.origin.columns;
   const along = x ?? time?.name ?? dimensions.filter(({ name }) => name !== y).at(-1)?.name;
@@ -66,13 +78,13 @@ function prepare(
       `Can't draw a heat map with ${list([up])} as x and as y: pass two columns of ${list(result.columnNames())}.`,
     );
   }
-  const given = { x: along, y: color, yFormat: format, color: up };
+  const given = { x: along, y: color, yFormat, color: up };
   const known = Object.entries(given).filter(([, value]) => typeof value === "string");
   return { result, options: { ...look, ...Object.fromEntries(known) } };
 }
 
 /** Without the row and the column of "other", where these would flatten all others. */
-function withoutRests(given: Drawing, options: DrawOptions) {
+function withoutRests(given: Rows, options: DrawOptions) {
   const { xs, series, restX, roles } = given;
   const rest = series.findIndex(({ other }) => other);
   const named = (text: string | undefined, column = "") => text && `${text} (${words(column)})`;
@@ -81,22 +93,18 @@ function withoutRests(given: Drawing, options: DrawOptions) {
     [named(restX, roles.x), ({ x }) => x === restX],
   ]);
   const { points } = kept;
-  const drawing = {
+  const rows = {
     ...kept,
     series: series.filter((_, at) => at !== rest || points.some((point) => point.series === rest)),
     xs: xs.filter((at) => at !== restX || points.some(({ x }) => x === restX)),
   };
-  return { drawing, merged: rest >= 0 || restX !== undefined };
+  return { rows, merged: rest >= 0 || restX !== undefined };
 }
 
 /**
  * A point for each cell. One without a row is 0 where the question counts; it is unknown where the question merged groups into "other" or left some out.
  */
-function allCells(
-  { points, xs, series, roles }: Drawing,
-  origin: Origin,
-  merged: boolean,
-): Point[] {
+function allCells({ points, xs, series, roles }: Rows, origin: Origin, merged: boolean): Point[] {
   if (series.length === 0) return [...points];
   if (xs.length * series.length > MOST_ROWS) {
     throw new ProbelabError(
@@ -112,7 +120,7 @@ function allCells(
 }
 
 /** Days of the week aren't alike in a range that has some of them more often. */
-function partOfWeek({ roles, series, xs }: Drawing, { range }: Origin): string[] {
+function partOfWeek({ roles, series, xs }: Rows, { range }: Origin): string[] {
   const days = [series.map(({ label }) => label), xs].some(
     (names) => names.length > 0 && names.every((name) => WEEKDAYS.includes(String(name))),
   );
@@ -127,7 +135,7 @@ function partOfWeek({ roles, series, xs }: Drawing, { range }: Origin): string[]
 const HOUR_OF_DAY = /^([01]\d|2[0-3])$/;
 
 /** Where clocks change an hour of the day comes twice, or not at all. */
-function changesOfClocks({ roles, series, xs }: Drawing, { range }: Origin): string[] {
+function changesOfClocks({ roles, series, xs }: Rows, { range }: Origin): string[] {
   const isHours = [series.map(({ label }) => label), xs].some(
     (names) => names.length > 1 && names.every((name) => HOUR_OF_DAY.test(String(name))),
   );
@@ -144,9 +152,9 @@ function changesOfClocks({ roles, series, xs }: Drawing, { range }: Origin): str
   return notes;
 }
 
-function layers(frame: Frame): VegaLiteSpec[] {
-  const { drawing, ends, fields, theme, width, height, x, y, tooltip } = frame;
-  const { roles, series, xs, points, incomplete } = drawing;
+function layers(plot: Plot): VegaLiteSpec[] {
+  const { rows, ends, fields, theme, width, height, x, y, tooltip } = plot;
+  const { roles, series, xs, points, incomplete } = rows;
   if (fields.series === undefined) {
     throw new ProbelabError(
       `Can't draw a heat map along ${list([roles.x])} alone: it needs two columns; ask with by: [weekday(), hourOfDay()], or pass y.`,
@@ -169,11 +177,27 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const partly = known.filter((point) => incomplete.has(point.x));
   // What can be nothing begins at nothing; a median of 600 s has a span of its own.
   const zero = roles.measure?.additive === true || roles.measure?.unit === "share";
+  const values = known.map((point) => Number(point.y));
+  const isChange =
+    /, change\b/.test(roles.measure?.label ?? "") || smallest(values) * greatest(values) < 0;
+  const far = Math.max(-smallest(values), greatest(values));
+  // What rose and what fell by as much are as far from the middle, which is no change.
+  const colorScale = isChange
+    ? { range: theme.diverging, domain: [-far, far] }
+    : { range: theme.ramp, zero, nice: true };
   const gap = Math.min(width / xs.length, height / series.length) > 6 ? 1 : 0;
   const layer = (some: readonly Point[], drawn: VegaLiteSpec): VegaLiteSpec[] =>
     some.length === 0
       ? []
-      : [{ ...frame.data(some.map((point) => bucketRow(point, frame))), ...drawn }];
+      : [
+          {
+            ...layerData(
+              plot,
+              some.map((point) => bucketRow(point, plot)),
+            ),
+            ...drawn,
+          },
+        ];
   return [
     ...layer(known, {
       mark: { type: "rect", stroke: theme.background, strokeWidth: gap },
@@ -182,7 +206,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
         color: {
           field: fields.y,
           type: "quantitative",
-          scale: { range: theme.ramp, interpolate: "lab", zero, nice: true },
+          scale: { ...colorScale, interpolate: "lab" },
           legend: { title, labelExpr, gradientLength: Math.max(60, Math.min(160, height)) },
         },
         tooltip,

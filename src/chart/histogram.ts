@@ -1,36 +1,27 @@
 import { ProbelabError } from "../base/error.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { isNaming } from "../result/column-words.js";
 import { gapMeasure } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
 import type { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import type { ChartKind } from "./frame.js";
+import type { Kind } from "./plot.js";
+import { isWide, widestBin } from "./axes.js";
 import { LINE } from "./line.js";
+import type { Point } from "./rows.js";
 import { lowered } from "../base/text.js";
 import { words } from "./render/label.js";
-import type { FlatOptions, HistogramChartOptions } from "./options.js";
-import { resultChart } from "./result-chart.js";
+import { GRAPH_RULES, text, type FlatOptions, type HistogramChartOptions } from "./options.js";
+import { sizes } from "./stack.js";
+import { resultChart } from "./spec.js";
 import { chartRoles, list } from "./roles.js";
 import { addedUp, addedUpSentence } from "./work-table.js";
 
-const number = (value: number, digits = 6): string =>
-  value.toLocaleString("en-US", { maximumSignificantDigits: digits });
-
-/** Edges with as many digits as tell them apart. */
-function edgeLabels(edges: readonly number[]): string[] {
-  for (let digits = 6; digits < 17; digits++) {
-    const labels = edges.map((edge) => number(edge, digits));
-    if (new Set(labels).size === edges.length) return labels;
-  }
-  return edges.map(String);
-}
-
 /**
- * A histogram of a Result that has bins; see `chart.histogram`. Bins are side by side, each as wide as any
- * other, whatever their span: their edges are the labels. One group is bars of counts; several are lines
- * of their shares through the middles of bins.
+ * A histogram of a Result that has bins; see `chart.histogram`. One group is bars of counts, as wide as their
+ * bins; several are lines of their shares through the middles of bins.
  */
 export function histogramChart(rows: RowsGiven, options: HistogramChartOptions): Chart {
   const result = resultOf(rows, "chart.histogram");
@@ -41,25 +32,56 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
     );
   }
   const { color, facet } = options;
-  const asked = { x: "from", ...(color !== undefined && { color }), ...(facet && { facet }) };
+  const y = countsOf(result);
+  const asked = { x: "from", y, ...(color !== undefined && { color }), ...(facet && { facet }) };
   const { series } = chartRoles(result, BAR, asked);
-  const kind: ChartKind = {
-    ...(series.length > 0 ? LINE : BAR),
+  const { extent: _, ...mark } = series.length > 0 ? LINE : BAR;
+  const kind: Kind = {
+    ...mark,
     name: "histogram",
-    drawn: "a histogram",
     title: "Histogram",
-    marks: "sizes",
+    options: { "x.label": text, ...GRAPH_RULES },
+    ...sizes("a histogram"),
     categories: false,
+    ...(series.length === 0 && {
+      ends: ({ points }) =>
+        new Map(points.map(({ x, beside }) => [Number(x), Number(beside!["_to"])])),
+    }),
+    notes: ({ points }) => unequalBins(points),
     prepare: (of, checked) => prepared(of, checked, kind),
   };
   return resultChart(result, kind, options);
 }
 
+/** Says that bins differ in width: a bar that is twice as wide as another holds as much at half the density. */
+function unequalBins(points: readonly Point[]): string[] {
+  const edges = points.flatMap(({ beside }) => [beside!["_from"], beside!["_to"]].map(Number));
+  const distinct = [...new Set(edges)].sort((a, b) => a - b);
+  if (widestBin(distinct) < 1.01) return [];
+  const axis = isWide(distinct) ? " along a logarithmic axis" : "";
+  return [`Bins of different widths${axis}: the heights are what each holds.`];
+}
+
+/** The column of the bins' counts: the measure that the question is about, of own rows the first numbers beside their ends. */
+function countsOf(result: Result): string {
+  const { measures } = result.origin.columns;
+  const names = result.columnNames().filter((name) => name !== "from" && name !== "to");
+  const isNumber = (value: Value): boolean => ["number", "bigint"].includes(typeof value);
+  const measured = measures.filter(({ name }) => names.includes(name));
+  const found =
+    (measured.find(({ main }) => main) ?? measured[0])?.name ??
+    names.find((name) => result.column(name).some(isNumber) && !isNaming(name)) ??
+    (result.numRows() === 0 ? names[0] : undefined);
+  if (found !== undefined) return found;
+  throw new ProbelabError(
+    `Can't draw a histogram of the columns ${list(result.columnNames())}: it needs numbers beside from and to, such as counts of the rows in each bin.`,
+  );
+}
+
 /** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. */
-function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
+function prepared(result: Result, options: FlatOptions, kind: Kind) {
   const { x: _, y: __, ...rest } = options;
-  const y = typeof options.y === "string" && { y: options.y };
-  const roles = chartRoles(result, kind, { ...rest, x: "from", ...y });
+  const roles = chartRoles(result, kind, { ...rest, x: "from", y: countsOf(result) });
   const { measure } = roles;
   const series = [...roles.series, ...(roles.facet === undefined ? [] : [roles.facet])];
   const shares = series.length > 0;
@@ -77,7 +99,8 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
     some.reduce((sum, bin) => sum + Number(bin[roles.y] ?? 0), 0);
   const name = shares ? "share" : roles.y;
   // Bars begin at an edge, lines of shares run through the middles.
-  const at = kind.hover === undefined ? 0 : 0.5;
+  const isLine = kind.hover !== undefined;
+  const number = (value: number): string => value.toLocaleString("en-US");
   const rows = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
     const group = own.map((at) => bins[at]!);
     const whole = shares ? total(group) || 1 : 1;
@@ -85,7 +108,7 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
       .filter(({ from, to }) => from !== null && to !== null)
       .map((bin) => ({
         ...bin,
-        bin: edges.indexOf(Number(bin.from)) + at,
+        bin: isLine ? (Number(bin.from) + Number(bin.to)) / 2 : Number(bin.from),
         [name]: total([bin]) / whole,
       }))
       .sort((a, b) => a.bin - b.bin);
@@ -129,7 +152,7 @@ function prepared(result: Result, options: FlatOptions, kind: ChartKind) {
       x: "bin",
       y: name,
       beside,
-      edges: edgeLabels(edges),
+      edges,
       title: options.title ?? (by === "" ? title : `${title} and ${by}`),
     },
   };

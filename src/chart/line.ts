@@ -1,13 +1,17 @@
 import { ProbelabError } from "../base/error.js";
-import type { Drawing, Point } from "./draw-rows.js";
+import { isEnds, PLOT_RULES } from "./options.js";
+import { reduceLineChart } from "./reduce-line-chart.js";
+import { label } from "./render/label.js";
+import { rowsInOnePlace, type Point, type Rows } from "./rows.js";
 import {
   painted,
   specRow,
   splitEdges,
   standingAlone,
-  type ChartKind,
-  type Frame,
-} from "./frame.js";
+  type Kind,
+  type Plot,
+  layerData,
+} from "./plot.js";
 import { withoutRestSeries } from "./rest.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
@@ -17,25 +21,38 @@ const MARKED_POINTS = 60;
 const MOST_BANDS = 4;
 
 /** Lines along time or numbers; null is a gap. */
-export const LINE: ChartKind = {
+export const LINE: Kind = {
   name: "line",
   drawn: "a line",
   title: "Line chart",
   faded: "dashed",
-  marks: "lines",
+  options: {
+    ...PLOT_RULES,
+    band: { fits: isEnds, pass: 'the columns of its two ends, ["q10", "q90"]' },
+  },
+  sizes: false,
   categories: false,
-  arrange: (drawing, options) => withoutRestSeries(withoutEdges(drawing), options),
+  extent: "band",
+  reduce: reduceLineChart,
+  shared: (result, roles, lines) => {
+    const columns = [roles.x, ...(lines === undefined ? [] : [lines])];
+    const found = rowsInOnePlace(result, roles, columns);
+    const same = columns.map((name) => label(name)).join(" and ");
+    const runs = `the line runs through several values of ${label(roles.y)} at the same ${same}`;
+    return found === undefined ? [] : [`${found.said}: ${runs}.`];
+  },
+  arrange: (rows, options) => withoutRestSeries(withoutEdges(rows), options),
   layers,
   hover: nearestPoint,
 };
 
 /** Counts without the incomplete buckets at the edges, to which a line would plunge; other values with them. */
-function withoutEdges(drawing: Drawing): Drawing {
-  const { incomplete, points, roles, xs } = drawing;
+function withoutEdges(rows: Rows): Rows {
+  const { incomplete, points, roles, xs } = rows;
   const whole = xs.filter((x) => !incomplete.has(x));
-  if (roles.measure?.additive !== true || whole.length === 0) return drawing;
+  if (roles.measure?.additive !== true || whole.length === 0) return rows;
   return {
-    ...drawing,
+    ...rows,
     xs: whole,
     points: points.filter(({ x }) => !incomplete.has(x)),
     edges: xs.filter((x) => incomplete.has(x)),
@@ -43,13 +60,13 @@ function withoutEdges(drawing: Drawing): Drawing {
 }
 
 /** The lines, their markers as second cue, incomplete buckets dashed. */
-function layers(frame: Frame): VegaLiteSpec[] {
-  const { drawing, theme, x, y, color, shape, tooltip } = frame;
-  const { whole, before, after } = splitEdges(drawing);
-  const sparse = drawing.xs.length > MARKED_POINTS;
+function layers(plot: Plot): VegaLiteSpec[] {
+  const { rows, theme, x, y, color, shape, tooltip } = plot;
+  const { whole, before, after } = splitEdges(rows);
+  const sparse = rows.xs.length > MARKED_POINTS;
   const encoding = { x, y, color };
-  const rows = (points: readonly Point[]): VegaLiteSpec[] =>
-    painted(points, frame).map((point) => specRow(point, frame));
+  const values = (points: readonly Point[]): VegaLiteSpec[] =>
+    painted(points, plot).map((point) => specRow(point, plot));
   const line = (points: readonly Point[], dashed: boolean): VegaLiteSpec => {
     const drawn = {
       mark: {
@@ -60,23 +77,21 @@ function layers(frame: Frame): VegaLiteSpec[] {
       },
       encoding,
     };
-    const band = bandLayer(frame, dashed);
+    const band = bandLayer(plot, dashed);
     if (points.some(({ top }) => top !== undefined))
-      return { data: { values: rows(points) }, ...denseLine(frame) };
+      return { data: { values: values(points) }, ...denseLine(plot) };
     return {
-      data: { values: rows(points) },
+      data: { values: values(points) },
       ...(band.length > 0 ? { layer: [...band, drawn] } : drawn),
     };
   };
   const markers = (points: readonly Point[], look: VegaLiteSpec): VegaLiteSpec => ({
-    ...frame.data(rows(points)),
+    ...layerData(plot, values(points)),
     mark: { type: "point", filled: true, opacity: 1, size: 42, strokeWidth: 1.5, ...look },
     encoding: { ...encoding, ...(shape && { shape }), tooltip },
   });
   const marked = sparse ? standingAlone(whole) : whole.filter(({ y }) => y !== null);
-  const hollow = [...before, ...after].filter(
-    ({ x, y }) => drawing.incomplete.has(x) && y !== null,
-  );
+  const hollow = [...before, ...after].filter(({ x, y }) => rows.incomplete.has(x) && y !== null);
   return [
     ...(whole.length > 0 ? [line(whole, false)] : []),
     ...[before, after].filter(({ length }) => length > 0).map((points) => line(points, true)),
@@ -86,7 +101,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
 }
 
 /** Lines some of whose points stand for all values up to their top: areas, as thin as a line where they don't. */
-function denseLine({ x, y, color }: Frame): VegaLiteSpec {
+function denseLine({ x, y, color }: Plot): VegaLiteSpec {
   return {
     mark: { type: "area", strokeWidth: 1.5, strokeJoin: "round", fillOpacity: 1 },
     encoding: {
@@ -97,12 +112,12 @@ function denseLine({ x, y, color }: Frame): VegaLiteSpec {
 }
 
 /** A shaded band between the two ends of each point, drawn below its line. @throws ProbelabError for many series. */
-function bandLayer(frame: Frame, faded: boolean): VegaLiteSpec[] {
-  const { drawing, fields, x, y, color } = frame;
-  if (drawing.ends === undefined) return [];
-  if (drawing.series.length > MOST_BANDS) {
+function bandLayer(plot: Plot, faded: boolean): VegaLiteSpec[] {
+  const { rows, fields, x, y, color } = plot;
+  if (rows.ends === undefined) return [];
+  if (rows.series.length > MOST_BANDS) {
     throw new ProbelabError(
-      `Can't draw bands of ${drawing.series.length} series: they would hide each other; draw a panel for each with facet, or take at most ${MOST_BANDS} with top.`,
+      `Can't draw bands of ${rows.series.length} series: they would hide each other; draw a panel for each with facet, or take at most ${MOST_BANDS} with top.`,
     );
   }
   return [
@@ -114,13 +129,16 @@ function bandLayer(frame: Frame, faded: boolean): VegaLiteSpec[] {
 }
 
 /** The row nearest to the pointer: its tooltip, and a ring around its point. */
-function nearestPoint(frame: Frame, name: string): VegaLiteSpec {
-  const { drawing, fields, theme, x, y, tooltip } = frame;
+function nearestPoint(plot: Plot, name: string): VegaLiteSpec {
+  const { rows, fields, theme, x, y, tooltip } = plot;
   const own = [fields.x, ...(fields.series === undefined ? [] : [fields.series])];
   const select = { type: "point", fields: own, nearest: true, on: "mouseover", clear: "mouseout" };
   // The same rows as the line's, which a compiled chart holds once.
   return {
-    ...frame.data(painted(drawing.points, frame).map((point) => specRow(point, frame))),
+    ...layerData(
+      plot,
+      painted(rows.points, plot).map((point) => specRow(point, plot)),
+    ),
     layer: [
       {
         transform: [{ filter: `isValid(datum.${fields.y})` }],

@@ -187,8 +187,8 @@ export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotati
   readonly beside?: readonly string[];
   /** The one of them that is written at the end of each horizontal bar. */
   readonly text?: string;
-  /** The labels of the places 0, 1, 2 … along x, where these are edges of bins, which `beside` holds. */
-  readonly edges?: readonly string[];
+  /** The edges of the bins along x, whose ends `beside` holds. */
+  readonly edges?: readonly number[];
 }
 
 /** How a chart was made: of a Result by its kind with options, by an analyst's own spec, as linked views, or of a finding. */
@@ -214,101 +214,86 @@ export interface ChangeRecord {
 export const isText = (value: unknown): value is string => typeof value === "string";
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
-const isEnds = (value: unknown): boolean => isTexts(value) && (value as unknown[]).length === 2;
+export const isEnds = (value: unknown): boolean =>
+  isTexts(value) && (value as unknown[]).length === 2;
 const isPixels = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) >= 50 && Number(value) <= 4000;
 // The grammar of https://d3js.org/d3-format: what it can't read ends the drawing.
 const FORMAT = /^(?:[^{}]?[<>=^])?[-+( ]?[$#]?0?\d{0,2},?(?:\.\d{1,2})?~?[%bcdefgnoprsxX]?$/;
 const COLOR = /^(#[\da-f]{3,8}|[a-z]+|(rgb|hsl)a?\([\d\s,.%/]+\))$/i;
 
-const text: Rule = { fits: isText, pass: "a text" };
-const column: Rule = { fits: isText, pass: "the name of a column" };
+/** Checks of options by their names; those of an axis as `x.label`. */
+export type Checks = Readonly<Record<string, Rule>>;
+
+export const text: Rule = { fits: isText, pass: "a text" };
+export const column: Rule = { fits: isText, pass: "the name of a column" };
 const pixels: Rule = { fits: isPixels, pass: "a whole number of pixels from 50 to 4000" };
-const format: Rule = {
+export const format: Rule = {
   fits: (value) => isText(value) && FORMAT.test(value),
   pass: 'a format of numbers, ".1f", ",d", ".2%" or "~s"',
 };
-const oneOf = (...values: readonly unknown[]): Rule => ({
+export const oneOf = (...values: readonly unknown[]): Rule => ({
   fits: (value) => values.includes(value),
   pass: values.map((value) => JSON.stringify(value)).join(" or "),
 });
-const flag = oneOf(true, false);
+export const flag = oneOf(true, false);
 
-type Taker = KindName | "explore" | "change";
-const PLOTS = ["line", "area", "bar", "dot"] as const;
-const GRAPHS = [...PLOTS, "histogram"] as const;
-const PICTURES = [...GRAPHS, "heatmap", "change"] as const;
+/** Checks of the options of every picture. */
+export const PICTURE_RULES = {
+  title: text,
+  subtitle: text,
+  width: pixels,
+  height: pixels,
+  theme: oneOf(...Object.keys(THEMES)),
+};
 
-/** Every option of a chart: its check, what to pass instead, and the kinds that take it. */
-const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[] }>> = {
-  x: { ...column, kinds: [...PLOTS, "heatmap"] },
-  "x.label": { ...text, kinds: [...GRAPHS, "heatmap"] },
-  "x.type": { ...oneOf("linear", "log"), kinds: ["dot"] },
-  y: {
-    fits: (value) => isText(value) || isTexts(value),
-    pass: `${column.pass}, or a list of several, ["q10", "q50"]`,
-    kinds: PLOTS,
-  },
-  "y.label": { ...text, kinds: GRAPHS },
-  "y.format": { ...format, kinds: GRAPHS },
-  "y.type": { ...oneOf("linear", "log"), kinds: GRAPHS },
-  "y.zero": { ...flag, kinds: GRAPHS },
+/** Those of charts with a vertical axis of numbers. */
+export const GRAPH_RULES = {
+  "y.label": text,
+  "y.format": format,
+  "y.type": oneOf("linear", "log"),
+  "y.zero": flag,
   color: {
     fits: (value) => value === null || isText(value),
     pass: `${column.pass}, or null`,
-    kinds: GRAPHS,
   },
   colors: {
     fits: (value) =>
       isPlain(value) && Object.values(value).every((name) => isText(name) && COLOR.test(name)),
     pass: 'names with colors of CSS, { "3.10.0": "#d55e00" }',
-    kinds: GRAPHS,
   },
-  legend: { ...oneOf("right", "bottom"), kinds: GRAPHS },
-  band: {
-    fits: isEnds,
-    pass: 'the columns of its two ends, ["q10", "q90"]',
-    kinds: ["line"],
-  },
-  interval: {
-    fits: (value) => value === null || isEnds(value),
-    pass: 'the columns of its two ends, ["low", "high"], or null for none',
-    kinds: ["bar", "dot"],
-  },
-  stack: { ...oneOf("sum", "normalize", false), kinds: ["area", "bar"] },
-  horizontal: { ...flag, kinds: ["bar"] },
-  sort: { ...oneOf("value", "given"), kinds: ["bar"] },
-  other: { ...flag, kinds: [...PLOTS, "heatmap"] },
-  facet: { ...column, kinds: GRAPHS },
-  scales: { ...oneOf("shared", "own"), kinds: GRAPHS },
+  legend: oneOf("right", "bottom"),
+  facet: column,
+  scales: oneOf("shared", "own"),
   annotations: {
     fits: (value) => Array.isArray(value) && value.every(isAnnotation),
     pass: 'a list of annotations, [chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]',
-    kinds: GRAPHS,
   },
+  ...PICTURE_RULES,
+} satisfies Checks;
+
+/** Those of charts of any columns. */
+export const PLOT_RULES = {
+  x: column,
+  "x.label": text,
+  y: {
+    fits: (value) => isText(value) || isTexts(value),
+    pass: `${column.pass}, or a list of several, ["q10", "q50"]`,
+  },
+  ...GRAPH_RULES,
+  other: flag,
   reference: {
     fits: (value) =>
       isPlain(value) && Number.isFinite(value["value"]) && isText(value["label"] ?? ""),
     pass: 'a number with its label, { value: 600, label: "10 minutes" }',
-    kinds: PLOTS,
   },
-  format: { ...format, kinds: ["heatmap"] },
-  title: { ...text, kinds: [...PICTURES, "explore"] },
-  subtitle: { ...text, kinds: [...PICTURES, "explore"] },
-  width: { ...pixels, kinds: PICTURES },
-  height: { ...pixels, kinds: PICTURES },
-  theme: { ...oneOf(...Object.keys(THEMES)), kinds: [...PICTURES, "explore"] },
-};
-// Where these are columns of another number than in other kinds.
-const OWN: Partial<Record<Taker, Readonly<Record<string, Rule>>>> = {
-  heatmap: { y: column, color: column },
-  explore: { y: column },
-};
+} satisfies Checks;
 
-/** True if a kind of chart has an option of its own. */
-export function takes(kind: KindName, option: "band" | "interval"): boolean {
-  return OPTIONS[option]!.kinds.includes(kind);
-}
+/** The option of the intervals of bars and dots. */
+export const INTERVAL: Rule = {
+  fits: (value) => value === null || isEnds(value),
+  pass: 'the columns of its two ends, ["low", "high"], or null for none',
+};
 
 /**
  * Checks the options of a chart, and puts those of its axes beside the others: `{ y: { value: "q50",
@@ -318,10 +303,9 @@ export function takes(kind: KindName, option: "band" | "interval"): boolean {
  */
 export function checkChartOptions(
   given: object,
-  kind: Taker,
+  rules: Checks,
   action = "draw a chart",
 ): FlatOptions {
-  const rules = Object.entries(OPTIONS).filter(([, { kinds }]) => kinds.includes(kind));
   const flat = Object.entries(isPlain(given) ? given : {}).flatMap(([name, value]) =>
     /^[xy]$/.test(name) && isPlain(value)
       ? Object.entries(value).map(([part, inner]): [string, unknown] => [
@@ -331,7 +315,7 @@ export function checkChartOptions(
       : [[name, value] as [string, unknown]],
   );
   const checked = isPlain(given) ? Object.fromEntries(flat) : given;
-  checkOptions(checked, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
+  checkOptions(checked, rules, action);
   const joined = flat.map(([name, value]) => [
     name.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
     value,

@@ -1,13 +1,12 @@
 import type { ColumnTable } from "arquero";
 import { newTable } from "../result/arquero-table.js";
 import type { MeasureColumn, TimeColumn } from "../result/origin.js";
-import type { Result } from "../result/result.js";
 import { bucketStart, nextBucket } from "../time/bucket.js";
 import { durationText } from "../time/span.js";
 import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { lineSentence } from "../result/downsample/downsample.js";
-import { reduceLines, type LinePlot, type ReducedLine } from "../result/downsample/reduce-lines.js";
+import { reduceLines, type ReducedLine } from "../result/downsample/reduce-lines.js";
 import {
   extent,
   heightColumn,
@@ -15,54 +14,46 @@ import {
   splitSeries,
   type SeriesRows,
 } from "../result/downsample/series.js";
+import { PLOT, type DrawOptions } from "./options.js";
+import type { Reduced, Roles, Work } from "./roles.js";
 
-/** The columns of a line, and its plot. */
-interface LinePlan extends Required<Omit<LinePlot, "start" | "end" | "log">> {
+/** The columns of a line. */
+interface LineColumns {
   readonly x: string;
   readonly y: string;
   /** Column whose values are the series; without it there is one. */
   readonly series: string | undefined;
-  /** The series that is drawn below all others. */
-  readonly below?: string | undefined;
-  /** True if x holds times. */
-  readonly timed: boolean;
-  /** Default linear. A log scale draws only values above zero. */
-  readonly yType: "linear" | "log" | undefined;
 }
 
 /**
- * The rows that draw the lines of a Result, and what was done to them. Missing buckets become rows: else
- * a line would run straight through a week of none. Of rows whose buckets nobody knows, they are those of
- * the step that most of them have.
+ * The rows that draw the lines of a Result. Missing buckets become rows: else a line would run straight
+ * through a week of none. Of rows whose buckets nobody knows, they are those of the step that most of them have.
  */
 export function reduceLineChart(
-  result: Result,
-  plan: LinePlan,
+  { result, lines }: Work,
+  { x: along, y, xKind, facet }: Roles,
+  { width, height, yType, yZero }: DrawOptions,
   maxRows: number,
-): {
-  readonly result: Result;
-  readonly sentences: readonly string[];
-  /** Says where lines end, for want of rows. */
-  readonly gaps?: readonly string[];
-  /** Of each row the highest value of the slice that it stands for, where that is not its own. */
-  readonly tops?: readonly (number | undefined)[];
-} {
+): Reduced {
+  const plan = { x: along, y, series: lines };
+  const isTimed = xKind === "time";
   const { table, origin } = result;
   const { time, measures } = origin.columns;
   const missing = measures.find(({ name }) => name === plan.y)?.missing;
   const { range } = origin;
   const fills = time?.name === plan.x && missing !== undefined && range !== undefined;
   const unchanged = { sentences: [], result };
-  if (!fills && !plan.timed && table.numRows() <= maxRows) return unchanged;
+  if (!fills && !isTimed && table.numRows() <= maxRows) return unchanged;
   const x = numericColumn(table, plan.x);
-  const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yType));
-  // The picture that rows are thinned for has it below, too.
-  const isBelow = ({ key }: SeriesRows): number => Number(key === plan.below);
+  const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, yType));
+  // The picture that rows are thinned for has "other" below, too.
+  const below = origin.columns.dimensions.find(({ name }) => name === lines)?.other;
+  const isBelow = ({ key }: SeriesRows): number => Number(key === below);
   split.sort((a, b) => isBelow(b) - isBelow(a));
   const steps = new Set<number>();
   const series = split.map((series) => {
     if (fills) return fillMissing(series, time, missing, range);
-    const step = plan.timed ? usualStep(series.x) : undefined;
+    const step = isTimed ? usualStep(series.x) : undefined;
     const broken = step === undefined ? series : breakGaps(series, step);
     if (broken !== series) steps.add(step!);
     return broken;
@@ -78,8 +69,10 @@ export function reduceLineChart(
     return { sentences: [], gaps, result: result.with(whole.table, origin) };
   }
   const [start, end] = extent(series);
-  const { width, height, zero, apart } = plan;
-  const plot = { start, end, width, height, zero, apart, log: plan.yType === "log" };
+  const plot = {
+    ...{ start, end, width: width ?? PLOT.width, height: height ?? PLOT.height },
+    ...{ zero: yZero !== false, apart: facet !== undefined, log: yType === "log" },
+  };
   const line = reduceLines(series, plot, maxRows, true);
   const { table: reduced, tops } = drawnTable(table, plan, x.dates, series, line.lines);
   const banded = tops.some((top) => top !== undefined);
@@ -189,7 +182,7 @@ function fillMissing(
 /** The rows at the `kept` places of their series, or all, and those of missing buckets, in the table's order. */
 function drawnTable(
   table: ColumnTable,
-  plan: LinePlan,
+  plan: LineColumns,
   dates: boolean,
   series: readonly SeriesRows[],
   lines?: readonly ReducedLine[],

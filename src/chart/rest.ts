@@ -1,5 +1,5 @@
 import { grouped } from "../base/text.js";
-import type { Drawing, Point } from "./draw-rows.js";
+import type { Rows, Point } from "./rows.js";
 import type { DrawOptions } from "./options.js";
 
 /** How many times as large as the largest other value that of the rest may be. */
@@ -12,13 +12,13 @@ const MOST_REST = 3;
  * @param parts the names of what holds the rest, and its points.
  */
 export function withoutRest(
-  drawing: Drawing,
+  rows: Rows,
   { other }: DrawOptions,
   parts: readonly (readonly [name: string | undefined, isRest: (point: Point) => boolean])[],
-): Drawing {
-  const { points, roles } = drawing;
+): Rows {
+  const { points, roles } = rows;
   const rests = parts.filter(([name]) => name !== undefined);
-  if (roles.measure?.additive !== true || other === true || rests.length === 0) return drawing;
+  if (roles.measure?.additive !== true || other === true || rests.length === 0) return rows;
   const largest = (some: readonly Point[]): number =>
     some.reduce((most, { y }) => Math.max(most, Number(y)), 0);
   /** The largest value of one rest, or of none. */
@@ -28,7 +28,7 @@ export function withoutRest(
   const isLeftOut = (isRest: (point: Point) => boolean): boolean =>
     most > 0 && largestOf(isRest) > (other === false ? 0 : MOST_REST * most);
   const out = rests.filter(([, isRest]) => isLeftOut(isRest));
-  if (out.length === 0) return drawing;
+  if (out.length === 0) return rows;
   const sum = (some: readonly Point[]): number => some.reduce((all, { y }) => all + Number(y), 0);
   const all = sum(points);
   const notes = out.map(([name, isRest]) => {
@@ -36,16 +36,16 @@ export function withoutRest(
     return `${name}: ${grouped(part)} of ${grouped(all)} (${Math.round((100 * part) / all)} %), not drawn.`;
   });
   const kept = points.filter((point) => !out.some(([, isRest]) => isRest(point)));
-  return { ...drawing, points: kept, sentences: [...notes, ...drawing.sentences] };
+  return { ...rows, points: kept, sentences: [...notes, ...rows.sentences] };
 }
 
 /** Without the series of the rest, where it would flatten the others. */
-export function withoutRestSeries(drawing: Drawing, options: DrawOptions): Drawing {
-  const { series } = drawing;
+export function withoutRestSeries(rows: Rows, options: DrawOptions): Rows {
+  const { series } = rows;
   const rest = series.findIndex(({ other }) => other);
-  const kept = withoutRest(drawing, options, [
+  const kept = withoutRest(rows, options, [
     [series[rest]?.label, (point) => point.series === rest],
   ]);
   // It is the last.
-  return kept === drawing ? drawing : { ...kept, series: series.slice(0, rest) };
+  return kept === rows ? rows : { ...kept, series: series.slice(0, rest) };
 }

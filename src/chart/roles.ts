@@ -3,24 +3,46 @@ import { isNaming } from "../result/column-words.js";
 import { valueKey } from "../result/json.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
-import type { DrawOptions, KindName } from "./options.js";
+import type { Checks, DrawOptions, KindName } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
-export interface Kind {
+export interface RowsKind {
   readonly name: KindName;
   /** Its marks, in errors: `a line`. */
   readonly drawn: string;
-  /**
-   * What shows a value. Sizes begin at zero, those of several series are added up, and they hide each other
-   * in one place; lines are thinned, and end where rows are missing; points are a row each.
-   */
-  readonly marks: "sizes" | "lines" | "points";
-  /** True where each series has a value in every bucket, whether there is a row or not. @default false */
-  readonly everyBucket?: boolean;
+  /** Checks of the options that it takes. */
+  readonly options: Checks;
+  /** True where a value is drawn as a size: it begins at zero, and those of several series are added up. */
+  readonly sizes: boolean;
   /** True where texts can be along the axis; series of what can't be added up then stand beside each other. */
   readonly categories: boolean;
   /** The most series that can be told apart; default 24. */
   readonly mostSeries?: number;
+  /** The option by which it draws a low and a high value of each point; default none. */
+  readonly extent?: "band" | "interval";
+  /** Brings the rows of a Result under those that a chart takes. @throws ProbelabError where that isn't true any more. */
+  reduce(this: void, work: Work, roles: Roles, options: DrawOptions, most: number): Reduced;
+  /** Says which rows stand in one place. @throws ProbelabError where they would hide each other. */
+  shared(this: void, result: Result, roles: Roles, lines: string | undefined): string[];
+}
+
+/** A Result whose rows have one series column at most, and one row per x, series and panel. */
+export interface Work {
+  readonly result: Result;
+  readonly series?: string;
+  /** The column that tells series and panels apart. */
+  readonly lines: string | undefined;
+  readonly sentences: readonly string[];
+}
+
+/** Rows that a chart takes, and what was done to them. */
+export interface Reduced {
+  readonly result: Result;
+  readonly sentences: readonly string[];
+  /** Says where lines end, for want of rows. */
+  readonly gaps?: readonly string[];
+  /** Of each row the highest value of the slice that it stands for, where that is not its own. */
+  readonly tops?: readonly (number | undefined)[];
 }
 
 /** The columns of a Result by their place in a chart. */
@@ -47,7 +69,7 @@ type ColumnKind = "time" | "number" | "text" | "empty";
  * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL) the
  * first column of dates, of numbers and of text. @throws ProbelabError for what can't be drawn so.
  */
-export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
+export function chartRoles(result: Result, kind: RowsKind, options: DrawOptions): Roles {
   const { measures, ...columns } = result.origin.columns;
   const { x: wantedX, y: wantedY, color, facet, stack } = options;
   const names = result.columnNames().filter((name) => name !== facet);
@@ -76,7 +98,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const meant = wantedX ?? time?.name ?? instant ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = color === null ? [] : color === undefined ? others : [color].flat();
-  const alongMeasure = kind.marks !== "sizes" && measures.some(({ name }) => name === meant);
+  const alongMeasure = !kind.sizes && measures.some(({ name }) => name === meant);
   const grouped = [...(time ? [time.name] : []), ...others];
   const hidden = grouped.filter((name) => !alongMeasure && name !== meant && !shown.includes(name));
   // What the question is about, unless the chart adds up values that can't be: bars of categories
@@ -84,7 +106,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const free = measures.filter(({ name }) => name !== meant);
   const main = free.find((measure) => measure.main) ?? free[0];
   const beside = stack === false || (stack === undefined && isCategory(meant));
-  const stacks = kind.marks === "sizes" && !(kind.categories && beside) && shown.length > 0;
+  const stacks = kind.sizes && !(kind.categories && beside) && shown.length > 0;
   const adds = ({ additive, quotient }: MeasureColumn): boolean =>
     additive || (!stacks && quotient?.every((name) => names.includes(name)) === true);
   const added = stacks || hidden.length > 0;

@@ -5,7 +5,7 @@ import { bucketNoun } from "../time/step.js";
 import { rangeText } from "../time/time-range.js";
 import { dateText } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
-import type { Drawing, Point } from "./draw-rows.js";
+import type { Rows, Point } from "./rows.js";
 import { heading, label, words } from "./render/label.js";
 
 /**
@@ -13,8 +13,8 @@ import { heading, label, words } from "./render/label.js";
  *
  * @param across the label of the measure along x, of which each point has another.
  */
-export function titleSentence(drawing: Drawing, width = Infinity, across?: string): string {
-  const { roles, every, series } = drawing;
+export function titleSentence(rows: Rows, width = Infinity, across?: string): string {
+  const { roles, every, series } = rows;
   const measured = roles.measure?.label ?? heading(roles.y);
   const what = across === undefined ? measured : `${measured} against ${lowered(across)}`;
   const along = roles.xKind === "category" ? words(roles.x) : every;
@@ -47,20 +47,20 @@ export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[]
 
 /** Sentences that the picture can't say, the most important first. */
 export function chartSentences(
-  drawing: Drawing,
+  rows: Rows,
   origin: Origin,
   faded: string,
   added: readonly string[],
 ): string[] {
-  const { incomplete, points } = drawing;
+  const { incomplete, points } = rows;
   const drawn = new Set(points.map(({ x }) => x));
-  const shown = drawing.edges ?? [...incomplete].filter((x) => drawn.has(x));
+  const shown = rows.edges ?? [...incomplete].filter((x) => drawn.has(x));
   const edges = shown.map(Number).sort((a, b) => a - b);
   const zone = zoneOf(origin);
   const dates = edges.map((x) => dateText(new Date(x), zone));
   const known = points.some(({ y }) => y !== null);
   const reason = known ? undefined : whyEmpty(origin);
-  const empty = known || reason !== undefined ? [] : [noDataSentence(origin, drawing)];
+  const empty = known || reason !== undefined ? [] : [noDataSentence(origin, rows)];
   // The query has noted incomplete buckets itself; why a chart is empty is in the plot.
   const notes = origin.notes.filter(
     (note) =>
@@ -69,15 +69,15 @@ export function chartSentences(
   const all = [
     ...spanSentence(origin),
     ...empty,
-    ...incompleteSentence(drawing, edges, drawing.edges ? "not drawn" : faded, zone),
-    ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
+    ...incompleteSentence(rows, edges, rows.edges ? "not drawn" : faded, zone),
+    ...[...origin.reductions, ...rows.sentences, ...added, ...notes],
   ];
   return [...new Set(all)];
 }
 
 /** Names the drawn buckets that the range covers only in part: its first, its last, or both. */
 function incompleteSentence(
-  { xs, every }: Drawing,
+  { xs, every }: Rows,
   edges: readonly number[],
   faded: string,
   timeZone: string,
@@ -98,7 +98,7 @@ function whyEmpty({ notes }: Origin): string | undefined {
 }
 
 /** Says why a chart is empty. */
-export function noDataSentence(origin: Origin, { points, roles }: Drawing): string {
+export function noDataSentence(origin: Origin, { points, roles }: Rows): string {
   if (points.length > 0) {
     const what = roles.measure?.label ?? heading(roles.y);
     const where = points.length === 1 ? "the only row" : `all ${counted(points.length, "row")}`;
@@ -113,13 +113,13 @@ const DESCRIBED = 8;
 
 /** A description of the data and of all notes, for those who can't see the picture. */
 export function describe(
-  drawing: Drawing,
+  rows: Rows,
   origin: Origin,
   title: string,
   kind: string,
   sentences: readonly string[],
 ): string {
-  const { points, series, roles, xs, every } = drawing;
+  const { points, series, roles, xs, every, panels = [undefined] } = rows;
   const pointText = ({ x, y }: Point): string => {
     const place = roles.xKind === "time" ? dateText(new Date(x), zoneOf(origin)) : String(x);
     return `${grouped(Number(y?.toPrecision(4)))} (${place})`;
@@ -127,17 +127,28 @@ export function describe(
   const total = series.length || 1;
   const steps =
     every === undefined ? ["place"] : [false, true].map((many) => bucketNoun(every, many));
-  const said = Array.from({ length: Math.min(total, DESCRIBED) }, (_, index) => {
-    const own = points.filter((point) => point.series === index && point.y !== null);
-    const name = series[index]?.label ?? label(roles.y);
+  const lines = panels.flatMap((panel, at) =>
+    Array.from({ length: total }, (_, index) => ({
+      name: [panel?.label ?? [], series[index]?.label ?? (panel ? [] : label(roles.y))].flat(),
+      own: points.filter(
+        (point) => point.series === index && point.y !== null && (!panel || point.panel === at),
+      ),
+    })),
+  );
+  const said = lines.slice(0, DESCRIBED).map(({ name: names, own }) => {
+    const name = names.join(", ");
     const [first] = own;
     if (first === undefined) return `${name}: no data.`;
     const low = own.reduce((a, b) => (Number(b.y) < Number(a.y) ? b : a));
     const high = own.reduce((a, b) => (Number(b.y) > Number(a.y) ? b : a));
     return `${name}: from ${pointText(first)} to ${pointText(own.at(-1)!)}, lowest ${pointText(low)}, highest ${pointText(high)}.`;
   });
-  if (total > DESCRIBED) said.push(`And ${total - DESCRIBED} more series.`);
-  const size = `${counted(xs.length, steps[0]!, steps[1])}, ${counted(total, "series", "series")}`;
-  const head = `${kind}: ${title}. ${measureTitle(drawing)}, ${size}.`;
+  if (lines.length > DESCRIBED) said.push(`And ${lines.length - DESCRIBED} more.`);
+  const size = [
+    counted(xs.length, steps[0]!, steps[1]),
+    ...(rows.panels ? [counted(panels.length, "panel")] : []),
+    counted(total, "series", "series"),
+  ].join(", ");
+  const head = `${kind}: ${title}. ${measureTitle(rows)}, ${size}.`;
   return cleanText([head, ...said, ...sentences].join(" "), 6_000);
 }

@@ -75,46 +75,65 @@ export function seriesShapes(series: readonly Series[]): string[] {
 /** The first colours of a palette are told apart best; after them come black, whose faded areas look like "other", and the rest. */
 const BEST = 7;
 
+/** Of each column the places in the palette of the values that charts of this notebook have drawn. */
+const drawnBefore = new Map<string, Map<string, number>>();
+
 /**
- * A colour for each series: the one given for its label, grey for "other" and for no value, else one that
- * follows from its value, so that a value has the same colour in charts made in any order, unless another
- * one in the chart has taken it. In one chart no colour comes twice before all have come.
+ * A colour for each series: the one given for its label, grey for "other" and for no value, else the one that
+ * its value had in the charts before, unless another series of this one has taken it. A new value gets a colour
+ * that no other of its column has had yet, as long as there is one, beginning at a place that follows from the value.
+ * In one chart no colour comes twice before all have come.
  */
 export function seriesColors(
   series: readonly Series[],
   theme: Theme,
   given: Readonly<Record<string, string>> = {},
+  column = "",
 ): string[] {
-  const isGiven = ({ label }: Series): boolean => Object.hasOwn(given, label);
-  const colors = series.map((each) =>
-    isGiven(each) ? given[each.label]! : each.other ? theme.neutral : theme.muted,
+  const { series: palette } = theme;
+  const known = drawnBefore.get(column) ?? new Map<string, number>();
+  drawnBefore.set(column, known);
+  const colors = series.map(({ label, other }) =>
+    Object.hasOwn(given, label) ? given[label]! : other ? theme.neutral : theme.muted,
   );
   const taken = new Set(colors);
-  const free = series.flatMap((each, at) =>
-    isGiven(each) || each.other || each.value === null
-      ? []
-      : [{ at, key: String(valueKey(each.value)) }],
-  );
-  const { series: palette } = theme;
-  const [best, others] = [palette.slice(0, BEST), palette.slice(BEST)];
-  const from = <T>(list: readonly T[], place: number): T[] => {
-    const start = place % list.length;
-    return [...list.slice(start), ...list.slice(0, start)];
-  };
+  const free = series.flatMap(({ label, other, value }, at) => {
+    const key = String(valueKey(value));
+    if (other || value === null) return [];
+    if (!Object.hasOwn(given, label)) return [{ at, key }];
+    // A figure of a postmortem brings its colours along.
+    const place = palette.indexOf(given[label]!);
+    if (place >= 0 && !known.has(key)) known.set(key, place);
+    return [];
+  });
   // Where two values want one colour it is the first one's by name, whatever their order in the chart.
   free.sort((a, b) => (a.key < b.key ? -1 : 1));
-  const displaced = free.filter(({ at, key }) => {
-    const wanted = from(best, hash(key))[0]!;
-    if (taken.has(wanted)) return true;
-    colors[at] = wanted;
-    taken.add(wanted);
-    return false;
-  });
-  for (const { at, key } of displaced) {
-    const groups = free.length <= BEST ? [best, others] : [others, best];
-    const choice = groups.flatMap((group) => from(group, hash(key)));
-    colors[at] = choice.find((color) => !taken.has(color)) ?? choice[0]!;
-    taken.add(colors[at]);
+  const open: typeof free = [];
+  for (const each of free) {
+    const before = palette[known.get(each.key) ?? -1];
+    if (before === undefined || taken.has(before)) {
+      open.push(each);
+      continue;
+    }
+    colors[each.at] = before;
+    taken.add(before);
+  }
+  const used = new Set([...known.values()].map((place) => palette[place]!));
+  const turned = <T>(list: readonly T[], by: number): T[] => {
+    const start = by % list.length;
+    return [...list.slice(start), ...list.slice(0, start)];
+  };
+  const groups = [palette.slice(0, BEST), palette.slice(BEST)];
+  for (const { at, key } of open) {
+    const choice = groups.flatMap((group) => turned(group, hash(key)));
+    const color =
+      choice.find((each) => !taken.has(each) && !used.has(each)) ??
+      choice.find((each) => !taken.has(each)) ??
+      choice[0]!;
+    colors[at] = color;
+    taken.add(color);
+    used.add(color);
+    if (!known.has(key)) known.set(key, palette.indexOf(color));
   }
   return colors;
 }

@@ -1,45 +1,94 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { lowered } from "../base/text.js";
+import { counted, lowered } from "../base/text.js";
 import { smallest } from "../base/statistics.js";
-import { words } from "./render/label.js";
+import { formatInstantIso, label, words } from "./render/label.js";
 import { buckets, BUCKETS } from "../time/bucket.js";
-import type { Drawing, Point } from "./draw-rows.js";
-import { pointsBySeries } from "./frame.js";
+import { bucketNoun } from "../time/step.js";
+import type { Result } from "../result/result.js";
+import { list, type Roles, type RowsKind } from "./roles.js";
+import { coarserBuckets } from "./work-table.js";
+import { rowsInOnePlace, type Point, type Rows } from "./rows.js";
+import { pointsBySeries } from "./plot.js";
 import { gapSentence, LONG_STEP, usualStep } from "./reduce-line-chart.js";
 
-/** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
-export function stacked(drawing: Drawing): Drawing {
-  const { roles, series, points, xs } = drawing;
-  if (series.length < 2) return drawing;
+/**
+ * What kinds that draw values as sizes have in common: rows that are too many are added up by coarser buckets,
+ * and those in one place are refused, as they would hide each other.
+ *
+ * @param everyBucket true where each series has a value in every bucket, whether there is a row or not.
+ */
+export function sizes(
+  drawn: string,
+  everyBucket = false,
+): Pick<RowsKind, "drawn" | "sizes" | "reduce" | "shared"> {
+  return {
+    drawn,
+    sizes: true,
+    reduce: (work, roles, _, most) => coarserBuckets(work, roles, drawn, most, everyBucket),
+    shared: (result, roles, lines) => refuseSharedPlaces(result, roles, lines, drawn),
+  };
+}
+
+function refuseSharedPlaces(
+  result: Result,
+  roles: Roles,
+  lines: string | undefined,
+  drawn: string,
+): [] {
+  const columns = [roles.x, ...(lines === undefined ? [] : [lines])];
+  const found = rowsInOnePlace(result, roles, columns);
+  if (found === undefined) return [];
+  const { said, first } = found;
+  const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
+  const same = columns.map((name) => JSON.stringify(name)).join(" and ");
+  throw new ProbelabError(
+    `Can't draw ${drawn} of ${list([roles.y])}: ${said} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as color.`,
+  );
+}
+
+/**
+ * Every series at every x. Where one of them is null the whole stack is: what is unknown isn't zero.
+ *
+ * @param fills false leaves out what has no row, for marks that aren't joined.
+ * @throws ProbelabError for what can't be added up, or is unknown.
+ */
+export function stacked(rows: Rows, fills = true): Rows {
+  const { roles, series, points, xs, every, sentences } = rows;
+  if (series.length < 2) return rows;
   const refusal = (why: string): ProbelabError =>
     new ProbelabError(`Can't stack ${JSON.stringify(roles.y)}: ${why}; draw it with chart.line.`);
   if (roles.measure && !roles.measure.additive) {
     throw refusal(`its values (${roles.measure.label.toLowerCase()}) can't be added up`);
   }
+  const negative = points.find(({ y }) => Number(y) < 0);
+  if (negative) throw refusal(`it holds negative values such as ${negative.y}`);
   const at = new Map(points.map((point) => [`${point.series} ${point.x}`, point]));
+  const unknown = new Set(points.flatMap(({ x, y }) => (y === null ? [x] : [])));
   const filled = xs.flatMap((x) =>
-    series.map((_, index): Point => {
+    series.flatMap((_, index): Point[] => {
       const point = at.get(`${index} ${x}`);
-      if (point !== undefined && point.y !== null) return point;
-      if (roles.measure?.missing === "gap") {
+      const isUnknown = unknown.has(x);
+      if (point !== undefined) return [isUnknown ? { ...point, y: null } : point];
+      if (roles.measure?.missing === "gap" && !isUnknown) {
         throw refusal("it is unknown for some of the series, which isn't zero");
       }
-      return { x, y: 0, series: index };
+      return fills ? [{ x, y: isUnknown ? null : 0, series: index }] : [];
     }),
   );
-  const negative = filled.find(({ y }) => Number(y) < 0);
-  if (negative) throw refusal(`it holds negative values such as ${negative.y}`);
-  return { ...drawing, points: filled };
+  const noun = every === undefined ? "place" : bucketNoun(every, false);
+  const gaps = `Gaps: ${counted(unknown.size, noun)} where a series is unknown.`;
+  const said = unknown.size === 0 ? sentences : [...sentences, gaps];
+  return { ...rows, points: filled, sentences: said };
 }
 
 /**
  * Areas along times whose buckets nobody knows, with the steps that have no row: a gap of one area, zero in a
  * stack. @throws ProbelabError for series at times of their own, of which nobody knows what is between.
  */
-export function withMissing(drawing: Drawing): Drawing {
-  const { roles, series, points, xs, every, sentences } = drawing;
-  if (every !== undefined || roles.xKind !== "time") return drawing;
+export function withMissing(rows: Rows): Rows {
+  const { roles, series, points, xs, every, sentences } = rows;
+  if (every !== undefined || roles.xKind !== "time") return rows;
   const several = series.length > 1;
   const times = xs.map(Number);
   const step = usualStep(times);
@@ -55,14 +104,14 @@ export function withMissing(drawing: Drawing): Drawing {
     return several ? [before + step, at - step] : [before + step];
   });
   const where = [...new Set(added)];
-  if (where.length === 0 && !lacks) return drawing;
+  if (where.length === 0 && !lacks) return rows;
   const ids = several ? [...series.keys()] : [0];
   const filled = where.flatMap((x) =>
     ids.map((own): Point => ({ x, y: several ? 0 : null, series: own })),
   );
   const byTime = (a: number | string, b: number | string): number => Number(a) - Number(b);
   return {
-    ...drawing,
+    ...rows,
     xs: [...xs, ...where].sort(byTime),
     points: [...points, ...filled].sort((a, b) => byTime(a.x, b.x)),
     sentences: [...sentences, several ? "What has no row is zero." : gapSentence(step!)],
@@ -70,32 +119,40 @@ export function withMissing(drawing: Drawing): Drawing {
 }
 
 /** Every value as its share of all series at its x. @throws ProbelabError for what can't be added up. */
-export function shares(drawing: Drawing): Drawing {
-  const { roles, series } = drawing;
+export function shares(rows: Rows): Rows {
+  const { roles, series } = rows;
   if (series.length < 2) {
     throw new ProbelabError(
       `Can't draw shares of one series, each would be 100 %: pass the column of several series as color, or leave stack out.`,
     );
   }
-  const { points } = stacked(drawing);
+  const { points, sentences } = stacked(rows);
   const totals = new Map<Point["x"], number>();
   for (const { x, y } of points) totals.set(x, (totals.get(x) ?? 0) + Number(y));
   const { name, label } = roles.measure ?? { name: roles.y, label: words(roles.y) };
   const of = `Share of ${lowered(label)}`;
   const measure = { name, label: of, unit: "share", additive: true, missing: "zero" } as const;
   return {
-    ...drawing,
+    ...rows,
+    sentences: [
+      ...sentences,
+      ...([...totals.values()].includes(0) ? ["Gaps: 0 of 0 is no share."] : []),
+    ],
     roles: { ...roles, measure },
-    points: points.map((point) => ({ ...point, y: Number(point.y) / (totals.get(point.x) || 1) })),
+    points: points.map((point) => {
+      // 0 of 0 is no share.
+      const total = totals.get(point.x)!;
+      return { ...point, y: point.y === null || total === 0 ? null : point.y / total };
+    }),
   };
 }
 
 /** The fields and channels by which Vega-Lite stacks series: the first of the legend is the top. */
-export function stackOrder(drawing: Drawing): {
+export function stackOrder(rows: Rows): {
   readonly rank: (point: Point) => { rank?: number };
   readonly order: object;
 } {
-  const last = drawing.series.length - 1;
+  const last = rows.series.length - 1;
   if (last < 1) return { rank: () => ({}), order: {} };
   const order = { field: "rank", type: "quantitative", sort: "ascending" };
   return { rank: ({ series }) => ({ rank: last - series }), order: { order } };
@@ -103,7 +160,7 @@ export function stackOrder(drawing: Drawing): {
 
 /** Where the bucket of each x ends; undefined for categories. @throws ProbelabError for instants that are no buckets. */
 export function bucketEnds(
-  { xs, every, roles }: Drawing,
+  { xs, every, roles }: Rows,
   timeZone: string,
   drawn = "bars",
 ): Map<number, number> | undefined {
@@ -153,10 +210,10 @@ export function stepPoints(
 }
 
 /** The ends of the buckets of counts, which are so in all of a bucket, not on the way to the next; undefined for what is drawn as slopes. */
-export function stepEnds(drawing: Drawing, timeZone: string): Map<number, number> | undefined {
-  const { roles, every, series, points } = stacked(drawing);
+export function stepEnds(rows: Rows, timeZone: string): Map<number, number> | undefined {
+  const { roles, every, series, points } = rows;
   if (every === undefined || !roles.measure?.additive) return undefined;
-  const ends = bucketEnds(drawing, timeZone, "steps");
+  const ends = bucketEnds(rows, timeZone, "steps");
   if (ends === undefined) return undefined;
   // Thousands of gaps, narrower than a pixel: steps would need more rows than a chart may have.
   return stepPoints(points, ends, series.length > 1).length <= MOST_ROWS ? ends : undefined;

@@ -230,9 +230,9 @@ function isNumber(value: Value): value is number | bigint {
 
 const MOST_DECIMALS = 6;
 
-// Writes the numbers of a column: with the same decimals, three or four digits of the largest, or
-// all with an exponent where that needs too many. Of whole numbers every digit is written, of
-// bigint too. What isn't zero never reads as zero: what would be is `<0.01` or `>-0.01`.
+// Writes the numbers of a column: with the decimals of three or four digits of the largest, but two digits
+// of each at least; or all with an exponent where that needs too many. Of whole numbers every digit is written, of
+// bigint too. What isn't zero never reads as zero: what would be is `<0.000001`.
 function numberWriter(
   values: readonly (number | bigint)[],
   share: boolean,
@@ -248,19 +248,25 @@ function numberWriter(
       Number(value) === 0 ? "0" : Number(value).toExponential(2).replace(/^-/, "−");
   }
   const decimals = share ? 1 : Math.min(MOST_DECIMALS, wanted);
-  const numberFormat = new Intl.NumberFormat("en-US", {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-    useGrouping: grouped,
-  });
+  const formats = Array.from(
+    { length: MOST_DECIMALS + 1 },
+    (_, digits) =>
+      new Intl.NumberFormat("en-US", {
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+        useGrouping: grouped,
+      }),
+  );
   const unit = share ? " %" : "";
-  const least = numberFormat.format(10 ** -decimals);
+  const least = formats[MOST_DECIMALS]!.format(10 ** -MOST_DECIMALS);
   return (value) => {
     const amount = share ? Number(value) * 100 : value;
     // Minus zero is zero.
-    if (Number(amount) === 0) return `${numberFormat.format(0)}${unit}`;
+    if (Number(amount) === 0) return `${formats[decimals]!.format(0)}${unit}`;
+    const two = whole && !share ? 0 : 1 - Math.floor(Math.log10(Math.abs(Number(amount))));
+    const digits = Math.min(MOST_DECIMALS, Math.max(decimals, two));
     // With the minus sign of the axes.
-    const text = numberFormat.format(amount).replace("-", "−");
+    const text = formats[digits]!.format(amount).replace("-", "−");
     if (/[^−0.,]/.test(text)) return `${text}${unit}`;
     return `${amount < 0 ? ">−" : "<"}${least}${unit}`;
   };

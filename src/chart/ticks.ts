@@ -58,14 +58,31 @@ export function timeTicks(
   const [some, more] = [starts(usable[fits]!), finer === undefined ? [] : starts(finer)];
   const denser = some.length < 3 && more.length > some.length;
   const [step, at] = denser ? [finer!, more] : [usable[fits]!, some];
-  if (every === undefined && at.length < 2) {
-    return { at: [start, end], major: [start], format: "%H:%M:%S.%L", majorFormat: DATE };
+  if (at.length < 2) {
+    const all = every === undefined ? [start, end] : starts(every);
+    if (all.length > 0) return endTicks(all[0]!, all.at(-1)!, timeZone);
   }
   const [format, majorFormat, letters] = LINES[stepOf(step).unit];
   const key = (instant: number): string =>
     formatInstant(new Date(instant), timeZone).slice(0, letters);
   const major = at.filter((tick, index) => index === 0 || key(tick) !== key(at[index - 1] ?? tick));
   return { at, major, format, majorFormat };
+}
+
+/** The first and the last instant, with as much of their dates and clocks as tells them apart. */
+function endTicks(start: number, end: number, timeZone: string): Ticks {
+  // A lone instant is drawn as wide as a millisecond.
+  const at = end - start > 1 ? [start, end] : [start];
+  const texts = at.map((instant) => formatInstant(new Date(instant), timeZone));
+  if (texts.every((text) => !text.includes(" "))) {
+    const [format, majorFormat] = LINES.day;
+    const isNewYear = texts.at(-1)!.slice(0, 4) !== texts[0]!.slice(0, 4);
+    return { at, major: isNewYear ? at : [start], format, majorFormat };
+  }
+  const whole = (size: number): boolean => at.every((instant) => instant % size === 0);
+  const clock = whole(60_000) ? "%H:%M" : whole(1_000) ? "%H:%M:%S" : "%H:%M:%S.%L";
+  const isNewDay = texts.at(-1)!.slice(0, 10) !== texts[0]!.slice(0, 10);
+  return { at, major: isNewDay ? at : [start], format: clock, majorFormat: DATE };
 }
 
 // The steps that labels of such buckets may have: of several units the step itself, and twice that;

@@ -11,7 +11,7 @@ import type { Value } from "../result/result.js";
 import { Chart, type SpecFor } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { PLOT } from "./options.js";
-import { wholeSpec } from "./result-chart.js";
+import { wholeSpec } from "./spec.js";
 import { checkColumn } from "./roles.js";
 import { originSpan, spanSentence } from "./sentences.js";
 

@@ -16,16 +16,15 @@ import { BUCKETS, buckets, bucketStart, type Bucket } from "../time/bucket.js";
 import { bucketNoun, isMultiple, usualLength } from "../time/step.js";
 import { label, uniqueLabels } from "./render/label.js";
 import type { DrawOptions, FlatOptions } from "./options.js";
-import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
-
-/** A Result whose rows have one series column at most, and one row per x, series and panel. */
-interface Work {
-  readonly result: Result;
-  readonly series?: string;
-  /** The column that tells series and panels apart. */
-  readonly lines: string | undefined;
-  readonly sentences: readonly string[];
-}
+import {
+  chartRoles,
+  checkColumn,
+  list,
+  type Reduced,
+  type Roles,
+  type RowsKind,
+  type Work,
+} from "./roles.js";
 
 /** The Result as a chart reads it. @throws ProbelabError for rows that can't be added up. */
 export function workTable(result: Result, roles: Roles): Work {
@@ -105,28 +104,22 @@ const COARSER: readonly Bucket[] = ["5 minutes", "15 minutes", "30 minutes", ...
 export function coarserBuckets(
   work: Work,
   roles: Roles,
-  kind: Kind,
+  drawn: string,
   most: number,
-): {
-  readonly result: Result;
-  readonly sentences: readonly string[];
-} {
+  everyBucket = false,
+): Reduced {
   const { result, lines: series } = work;
   const unchanged = { result, sentences: [] };
   const { origin } = result;
   const { time } = origin.columns;
   const rows = result.numRows();
   const timed = time !== undefined && time.name === roles.x;
-  const fills = timed && kind.everyBucket === true && series !== undefined;
+  const fills = timed && everyBucket && series !== undefined;
   if (rows <= most && !fills) return unchanged;
-  const refusal = (why: string, limit = "a chart takes fewer than 5,000"): ProbelabError =>
-    new ProbelabError(`Can't draw ${counted(rows, "row")} as ${kind.drawn}, ${limit}: ${why}.`);
-  if (kind.marks !== "sizes") {
-    throw refusal(
-      "count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram",
-      `a chart of these takes at most ${grouped(most)}`,
+  const refusal = (why: string): ProbelabError =>
+    new ProbelabError(
+      `Can't draw ${counted(rows, "row")} as ${drawn}, a chart takes fewer than 5,000: ${why}.`,
     );
-  }
   if (!timed) {
     throw refusal(
       `only the buckets of a question can be added up, and ${JSON.stringify(roles.x)} has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.line`,
@@ -226,7 +219,7 @@ function oneColumn(
  */
 export function foldMeasures(
   result: Result,
-  kind: Kind,
+  kind: RowsKind,
   { y, ...options }: FlatOptions,
 ): { result: Result; options: DrawOptions } {
   const names = [...new Set([y ?? []].flat())];
@@ -243,6 +236,13 @@ export function foldMeasures(
     );
   }
   const roles = chartRoles(result, kind, { ...options, y: first! });
+  const twice = kind.sizes ? overlapping(known) : undefined;
+  const { stack = roles.xKind === "category" ? false : "sum" } = options;
+  if (twice && stack !== false) {
+    throw new ProbelabError(
+      `Can't stack ${list(twice)}: what one counts can be part of the other, and would count twice; draw them with chart.line, or stack counts that exclude each other, count({ where: { anomaly: "t" } }) and count({ where: { anomaly: "f" } }).`,
+    );
+  }
   const labels = names.map((name, at) => measures[at]?.label ?? name);
   const common = commonStart(labels);
   const texts = uniqueLabels(labels.map((label) => label.slice(common.length)));
@@ -255,7 +255,7 @@ export function foldMeasures(
     name: value!,
     label: common === "" ? labels.join(", ") : common.replace(/[\s,]+$/, ""),
     unit: units[0] ?? "",
-    additive: known.every(({ additive }) => additive),
+    additive: twice === undefined && known.every(({ additive }) => additive),
     missing: known.every(({ missing }) => missing === "zero") ? "zero" : "gap",
   };
   const meaning = {
@@ -268,6 +268,25 @@ export function foldMeasures(
     result: result.with(table, { columns: meaning }),
     options: { ...options, y: value!, color },
   };
+}
+
+/** The first two measures that can count the same rows. */
+function overlapping(measures: readonly MeasureColumn[]): [string, string] | undefined {
+  for (const [at, { name, only }] of measures.entries()) {
+    const other = measures
+      .slice(at + 1)
+      .find((each) => only && each.only && !excludes(only, each.only));
+    if (other) return [name, other.name];
+  }
+  return undefined;
+}
+
+/** True if no row can have the values of both. */
+function excludes(one: NonNullable<MeasureColumn["only"]>, other: typeof one): boolean {
+  return Object.entries(one).some(([name, values]) => {
+    const theirs = Object.hasOwn(other, name) ? other[name]! : undefined;
+    return theirs !== undefined && !values.some((value) => theirs.includes(value));
+  });
 }
 
 /** What all texts begin with, up to the end of a word: `Run duration, `. */

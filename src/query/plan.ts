@@ -15,7 +15,7 @@ import type { Value } from "../result/result.js";
 import { quantileLabel, type Measure } from "./measure.js";
 import type { Source, SourceColumn } from "./source.js";
 import { join, print, raw, sql, type Sql } from "./sql.js";
-import { columnKind, whereSql, whereText } from "./where.js";
+import { columnKind, whereSql, whereText, type Where } from "./where.js";
 import { wilson } from "./wilson.js";
 
 /** A row of the server's answer. */
@@ -122,6 +122,7 @@ export class Plan {
       additive,
       missing,
       ...(main && { main }),
+      ...(additive && { only: onlyOf(measure.where) }),
       value,
     };
   }
@@ -226,6 +227,13 @@ export class Plan {
       ? { ...found, sql: finiteOrNull(found.sql) }
       : found;
   }
+}
+
+/** What a filter lets through as values of columns. */
+function onlyOf(where: Where | undefined): Readonly<Record<string, readonly Value[]>> {
+  const lists = Object.entries(where ?? {}).map(([name, match]) => [name, [match].flat()] as const);
+  const plain = lists.filter(([, values]) => values.every((value) => Object(value) !== value));
+  return Object.fromEntries(plain);
 }
 
 /** @throws ProbelabError for what is no measure. */

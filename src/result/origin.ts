@@ -1,3 +1,4 @@
+import type { Value } from "./json.js";
 import type { Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 
@@ -85,6 +86,11 @@ export interface MeasureColumn {
   readonly quotient?: readonly [part: string, whole: string];
   /** The measure that the question is about; charts draw it by default. */
   readonly main?: true;
+  /**
+   * The values that the rows which it counts have in some columns: of two measures that differ in one of them
+   * no row is counted twice. Missing where that isn't known.
+   */
+  readonly only?: Readonly<Record<string, readonly Value[]>>;
   /** The meaning of a missing row: nothing happened (`zero`), or nothing is known (`gap`). */
   readonly missing: "zero" | "gap";
   /** The columns of the ends of each value's interval, where the question asked for them. */

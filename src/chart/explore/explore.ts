@@ -12,8 +12,8 @@ import { resultOf } from "../check-result.js";
 import { heading, words } from "../render/label.js";
 import { BESIDE_PLOT } from "../render/screens.js";
 import { THEMES, type VegaLiteSpec } from "../render/theme.js";
-import { checkChartOptions, type ExploreChartOptions } from "../options.js";
-import { wholeSpec } from "../result-chart.js";
+import { checkChartOptions, column, PICTURE_RULES, type ExploreChartOptions } from "../options.js";
+import { wholeSpec } from "../spec.js";
 import { list } from "../roles.js";
 import { spanSentence } from "../sentences.js";
 import { chartSeries, seriesDimension } from "../series.js";
@@ -33,10 +33,12 @@ const MOST_DIMENSIONS = 4;
 const SERIES_WIDTH = 720;
 const NARROWEST_VIEW = 180;
 
+const { title, subtitle, theme } = PICTURE_RULES;
+
 /** The linked views of a Result; see `chart.explore`. */
 export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Chart {
   const result = resultOf(rows, "chart.explore");
-  checkChartOptions(options, "explore", "explore a Result");
+  checkChartOptions(options, { title, subtitle, theme, y: column }, "explore a Result");
   const cube = cubeOf(result, options);
   const { origin } = result;
   const { names, values, measure, time } = cube;

@@ -1,7 +1,7 @@
 import { bucketNoun } from "../../time/step.js";
 import { formatInstant } from "../../time/time-zone.js";
 import { columnTitle, TITLE_ABOVE, timeAxis, valueLabel } from "../axes.js";
-import { tooltipTitle } from "../frame.js";
+import { tooltipTitle } from "../plot.js";
 import { fitNames, fittedLabel, heading, words } from "../render/label.js";
 import type { Theme, VegaLiteSpec } from "../render/theme.js";
 import type { MeasureColumn, TimeColumn } from "../../result/origin.js";

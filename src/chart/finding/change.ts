@@ -7,8 +7,13 @@ import { sentenceText } from "../../change/words.js";
 import { htmlText, tableHtml } from "../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";
 import { Chart } from "../chart-value.js";
-import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from "../options.js";
-import { drawnResult } from "../result-chart.js";
+import {
+  checkChartOptions,
+  PICTURE_RULES,
+  type ChangeChartOptions,
+  type ChangeRecord,
+} from "../options.js";
+import { drawnResult } from "../spec.js";
 import { tableModel } from "../table.js";
 import {
   causes,
@@ -54,7 +59,7 @@ export function changeChart(
   withSentence = true,
 ): Chart {
   checkFinding(finding);
-  checkChartOptions(options, "change", "draw a change");
+  checkChartOptions(options, PICTURE_RULES, "draw a change");
   const { kind, sentence, result } = finding;
   if (kind === "freshness") {
     throw new ProbelabError(
@@ -77,7 +82,7 @@ export function evidenceChart(
   const { sentence } = finding;
   const { shown } = finding as Finding & { readonly shown?: Evidence };
   if (shown === undefined) return undefined;
-  checkChartOptions(options, "change", "draw the evidence of a change");
+  checkChartOptions(options, PICTURE_RULES, "draw the evidence of a change");
   const record = { kind: shown.of, sentence, ...(!withSentence && { bare: true }) };
   return drawChange(shown.result, record, options);
 }
@@ -89,7 +94,7 @@ export function drawChange(
   options: ChangeChartOptions,
 ): Chart {
   const figure = FIGURES[record.kind]!(result, record);
-  const { spec, rows, screen } = drawnResult(
+  const { spec, data, screen } = drawnResult(
     figure.result,
     figure.kind,
     { ...figure.options, ...options },
@@ -99,7 +104,7 @@ export function drawChange(
       first: record.bare ? "" : firstSentences(record.sentence),
     },
   );
-  return new Chart(spec, result, rows, { change: record, options }, screen);
+  return new Chart(spec, result, data, { change: record, options }, screen);
 }
 
 /** The sentences that fit above a picture. */

@@ -13,7 +13,7 @@ import { DAY } from "../../time/span.js";
 import { heading, label } from "../render/label.js";
 import { THEMES } from "../render/theme.js";
 import { BAR } from "../bar.js";
-import type { ChartKind } from "../frame.js";
+import type { Kind } from "../plot.js";
 import { LINE } from "../line.js";
 import type { Annotation, ChangeRecord, DrawOptions, FindingRow } from "../options.js";
 
@@ -23,7 +23,7 @@ export interface FindingPicture {
   /** Notes on reading it, and on what isn't in it; a sentence each. */
   readonly remarks: readonly string[];
   readonly result: Result;
-  readonly kind: ChartKind;
+  readonly kind: Kind;
   readonly options: DrawOptions;
 }
 

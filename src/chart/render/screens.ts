@@ -19,38 +19,40 @@ interface Screen {
   readonly spec: VegaLiteSpec;
 }
 
-/**
- * The spec that notebooks draw: laid out for one place, with the layouts for others in its `usermeta`, of
- * which a page of our own takes that of its width.
- *
- * @param plot pixels of the plot in the file. @param whole gives the spec of the file with interaction.
- * @param drawnWidth gives the width of the file's picture; it draws it.
- * @param layout gives the spec for a place, undefined where an analyst chose the width.
- * @param isForPages false leaves the layouts for others out: no page is made of it.
- */
-export async function screenSpec(
-  plot: number,
-  whole: () => VegaLiteSpec,
-  drawnWidth: () => Promise<number>,
-  layout: (place: number) => VegaLiteSpec | undefined,
-  isForPages = true,
-): Promise<VegaLiteSpec> {
-  const grows = plot >= GROWING;
-  // The widest needn't be drawn: their plot gives way to what stands beside it, but for the title.
-  const width = plot >= WIDE ? plot + BESIDE_PLOT + BESIDE_LEGEND : await drawnWidth();
-  if (!isForPages) {
-    const spec = width > USUAL ? layout(USUAL) : undefined;
-    return spec === undefined ? whole() : fitted(spec, USUAL);
-  }
-  const file = whole();
+/** A chart that can be laid out for places of several widths. */
+export interface Layouts {
+  /** Pixels of the plot in the file. */
+  readonly plot: number;
+  /** The spec of the file with interaction. */
+  whole(): VegaLiteSpec;
+  /** The width of the file's picture; it draws it. */
+  drawnWidth(this: void): Promise<number>;
+  /** The spec for a place; undefined where an analyst chose the width. */
+  at(place: number): VegaLiteSpec | undefined;
+}
+
+// The widest needn't be drawn: their plot gives way to what stands beside it, but for the title.
+const widthOf = async ({ plot, drawnWidth }: Layouts): Promise<number> =>
+  plot >= WIDE ? plot + BESIDE_PLOT + BESIDE_LEGEND : drawnWidth();
+
+/** The spec for notebooks that lay out no chart again: for the usual place, unless the file's is narrower. */
+export async function notebookSpec(layouts: Layouts): Promise<VegaLiteSpec> {
+  const spec = (await widthOf(layouts)) > USUAL ? layouts.at(USUAL) : undefined;
+  return spec === undefined ? layouts.whole() : fitted(spec, USUAL);
+}
+
+/** The spec for notebooks of which a page of our own is made: in its `usermeta` it has the layouts for other places, of which the page takes that of its width. */
+export async function pageSpec(layouts: Layouts): Promise<VegaLiteSpec> {
+  const [file, width] = [layouts.whole(), await widthOf(layouts)];
   const narrower: Screen[] = [];
   for (const least of PLACES) {
     if (least >= width) break;
-    const spec = layout(least);
+    const spec = layouts.at(least);
     if (spec === undefined) return file;
     narrower.push({ least, spec: fitted(spec, least) });
   }
   if (narrower.length === 0) return file;
+  const grows = layouts.plot >= GROWING;
   const screens = [...narrower, { least: width, spec: grows ? fitted(file, width) : file }];
   const main = screens.find(({ least }) => least === USUAL) ?? screens.at(-1)!;
   const rows = rowsOf(main.spec);
@@ -70,7 +72,7 @@ export async function screenSpec(
   };
 }
 
-/** The layouts of a spec of `screenSpec`, the narrowest first, without the rows that they share; of another spec itself. */
+/** The layouts of a spec of `pageSpec`, the narrowest first, without the rows that they share; of another spec itself. */
 export function screensOf(spec: VegaLiteSpec): {
   readonly rows: readonly string[];
   readonly screens: readonly Screen[];

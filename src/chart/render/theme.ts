@@ -26,6 +26,8 @@ export interface Theme {
   readonly series: readonly string[];
   /** Colours of numbers, from the least to the greatest: blue, of even steps of lightness, the least apart from the background. */
   readonly ramp: readonly string[];
+  /** Colours of changes: vermilion of falls, the background's neighbour of none, blue of rises. */
+  readonly diverging: readonly string[];
 }
 
 const colours = (list: string): string[] => list.split(" ");
@@ -50,6 +52,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
         "#69154b #648ca5 #996983 #ecad8e #c4886a #853902 #487b66 #27577b",
     ),
     ramp: colours("#dcebf7 #7fb4de #2b7bba #08306b"),
+    diverging: colours("#8f3200 #e08a52 #f1f1ef #6aa9d8 #084a85"),
   },
   dark: {
     background: "#14171b",
@@ -65,6 +68,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
         "#0f8965 #e8c490 #636363 #654711 #ababab #6fd5ad #a09c5b #b77250",
     ),
     ramp: colours("#1d2e40 #1f5c8f #4f9bd9 #d6ebff"),
+    diverging: colours("#ffb27f #b35a24 #2a2f36 #2f78b3 #a8d4fb"),
   },
 };
 
@@ -82,6 +86,10 @@ export function themeConfig(theme: Theme): Record<string, unknown> {
     // Vega's own repeat after ten.
     range: { category: theme.series },
     view: { stroke: null },
+    // Every text has a color here: where there is none, a dark notebook draws it in white.
+    style: { "guide-label": { fill: theme.muted }, "guide-title": { fill: theme.muted } },
+    header: { labelColor: theme.text, titleColor: theme.muted },
+    text: { color: theme.text },
     title: {
       anchor: "start",
       frame: "group",

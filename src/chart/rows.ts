@@ -1,17 +1,23 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { counted, grouped, lowered, textOf } from "../base/text.js";
-import { reduceLineChart } from "./reduce-line-chart.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import { rowKeys, rowsByKey } from "../result/arquero-table.js";
-import type { Bucket } from "../time/bucket.js";
-import { formatInstantIso, label } from "./render/label.js";
-import { PLOT, takes, type DrawOptions } from "./options.js";
-import { chartRoles, checkColumn, list, MOST_CATEGORIES, type Kind, type Roles } from "./roles.js";
+import { buckets, BUCKETS, bucketStart, type Bucket } from "../time/bucket.js";
+import { label } from "./render/label.js";
+import type { DrawOptions } from "./options.js";
+import {
+  chartRoles,
+  checkColumn,
+  list,
+  MOST_CATEGORIES,
+  type Roles,
+  type RowsKind,
+} from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
-import { coarserBuckets, commonStart, workTable } from "./work-table.js";
+import { commonStart, workTable } from "./work-table.js";
 
 /** One point to draw. */
 export interface Point {
@@ -36,8 +42,8 @@ export interface Point {
   readonly beside?: Readonly<Record<string, Value>>;
 }
 
-/** Points and series of a Result, before their look is decided. */
-export interface Drawing {
+/** What a chart draws of a Result, before its look is decided: roles, points, series, the order of x, what was left out. */
+export interface Rows {
   readonly roles: Roles;
   /** In the order of x. */
   readonly points: readonly Point[];
@@ -81,29 +87,16 @@ const SPARE_ROWS = 4;
  *
  * @throws ProbelabError where they can't be drawn truthfully.
  */
-export function drawRows(result: Result, kind: Kind, options: DrawOptions): Drawing {
+export function chartRows(result: Result, kind: RowsKind, options: DrawOptions): Rows {
   const roles = chartRoles(result, kind, options);
   const ends = endsOf(result, roles, kind, options);
   const work = workTable(result, roles);
-  const shared = sharedPlaces(work.result, roles, kind, work.lines);
+  const shared = kind.shared(work.result, roles, work.lines);
   const values = (name: string | undefined): Value[] =>
     name === undefined ? [] : work.result.column(name);
   const lines = rowsByKey(values(work.lines).map(valueKey));
   const most = MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1);
-  const plan = {
-    ...{ x: roles.x, y: roles.y, series: work.lines, timed: roles.xKind === "time" },
-    ...{
-      width: options.width ?? PLOT.width,
-      height: options.height ?? PLOT.height,
-      yType: options.yType,
-    },
-    ...{ zero: options.yZero !== false, apart: roles.facet !== undefined },
-    below: work.result.origin.columns.dimensions.find(({ name }) => name === work.lines)?.other,
-  };
-  const reduced: ReturnType<typeof reduceLineChart> =
-    kind.marks === "lines"
-      ? reduceLineChart(work.result, plan, most)
-      : coarserBuckets(work, roles, kind, most);
+  const reduced = kind.reduce(work, roles, options, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
       `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
@@ -165,6 +158,7 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
       )
     : points.map(({ x }) => x);
   const time = roles.x === columns.time?.name ? columns.time : undefined;
+  const incomplete = time?.incomplete ?? incompleteBuckets(result.origin, roles, places);
   const leftOut = (rows: number, one: string, which: string): string[] =>
     rows === 0 ? [] : [`${counted(rows, one)}${which} left out.`];
   return {
@@ -174,17 +168,16 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     ...(work.series !== undefined && { seriesName: work.series }),
     ...(panels.length > 0 && { panels }),
     xs: [...new Set(places)],
-    ...(kind.marks === "lines" &&
-      reduced.sentences.length > 0 && {
-        painted: [
-          ...new Set([...lines.values()].map(([row]) => index.get(valueKey(all[row!])) ?? 0)),
-        ].sort((a, b) => Number(series[b]?.other) - Number(series[a]?.other)),
-      }),
+    ...(reduced.sentences.length > 0 && {
+      painted: [
+        ...new Set([...lines.values()].map(([row]) => index.get(valueKey(all[row!])) ?? 0)),
+      ].sort((a, b) => Number(series[b]?.other) - Number(series[a]?.other)),
+    }),
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),
     ...(ends && { ends: ends.columns }),
     unordered: along?.ordered !== true && !isVersionColumn(roles.x),
-    incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
+    incomplete: new Set(incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
       ...shared,
@@ -198,6 +191,24 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
   };
 }
 
+/** The buckets at the edges of a range that free SQL holds in part, where its times are the starts of buckets. */
+function incompleteBuckets(
+  { range }: Result["origin"],
+  { xKind }: Roles,
+  xs: readonly (number | string)[],
+): Date[] {
+  const times = [...new Set(xs.map(Number))];
+  if (range === undefined || xKind !== "time" || times.length < 3) return [];
+  const starts = (every: Bucket): boolean =>
+    times.every((at) => +bucketStart(new Date(at), every, range.timeZone) === at);
+  const every = BUCKETS.findLast(starts);
+  // Days that are all Mondays are weeks; a year of days whose first is the only one known isn't.
+  if (every === undefined || every === "minute") return [];
+  return buckets(range, every)
+    .filter(({ start, complete }) => !complete && times.includes(+start))
+    .map(({ start }) => start);
+}
+
 interface Ends {
   readonly columns: readonly [string, string];
   readonly option: "band" | "interval";
@@ -207,11 +218,12 @@ interface Ends {
 function endsOf(
   { origin, table }: Result,
   { measure, hidden }: Roles,
-  kind: Kind,
+  kind: RowsKind,
   { band, interval }: DrawOptions,
 ): Ends | undefined {
-  const option = takes(kind.name, "band") ? "band" : "interval";
+  const { extent: option } = kind;
   const wanted = band ?? interval;
+  if (option === undefined) return undefined;
   if (wanted) {
     for (const name of wanted)
       checkColumn(table.columnNames(), name, `draw ${kind.drawn} with ${option}: `);
@@ -222,7 +234,7 @@ function endsOf(
   }
   const known = measure?.interval;
   const measured = known?.every((end) => origin.columns.measures.some(({ name }) => name === end));
-  const draws = wanted === undefined && takes(kind.name, "interval") && hidden.length === 0;
+  const draws = wanted === undefined && option === "interval" && hidden.length === 0;
   return known && measured && draws ? { columns: known, option } : undefined;
 }
 
@@ -266,33 +278,21 @@ function place(value: Value, kind: Roles["xKind"]): number | string | undefined 
   return Number.isFinite(number) ? number : undefined;
 }
 
-// Says which rows a chart draws in one place, where a question has one for each: a bar
-// or an area has one value a place, a line one for each x. Points share a place where y is the same.
-function sharedPlaces(
+/**
+ * The rows that stand in one place, as they have the same in all `columns`, where a question has one for each:
+ * `12 rows share a place`, and x of the first. Undefined where there are none.
+ */
+export function rowsInOnePlace(
   result: Result,
   { x, y, xKind }: Roles,
-  kind: Kind,
-  series: string | undefined,
-): string[] {
-  const points = kind.marks === "points";
-  const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
+  columns: readonly string[],
+): { readonly said: string; readonly first: Value } | undefined {
   const [xs, ys] = [result.column(x), result.column(y)];
   // Rows without a value hide nothing.
   const keys = rowKeys(result.table, columns).map((key, row) =>
     Number.isNaN(toNumber(ys[row])) || place(xs[row], xKind) === undefined ? row : key,
   );
   const shared = [...rowsByKey(keys).values()].filter(({ length }) => length > 1);
-  if (shared.length === 0) return [];
-  const number = `${grouped(shared.flat().length)} rows share a place`;
-  if (points) return [`${number}: points that hide each other.`];
-  if (kind.marks !== "sizes") {
-    const same = columns.map((name) => label(name)).join(" and ");
-    return [`${number}: the line runs through several values of ${label(y)} at the same ${same}.`];
-  }
-  const first = xs[shared[0]![0]!];
-  const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
-  const same = columns.map((name) => JSON.stringify(name)).join(" and ");
-  throw new ProbelabError(
-    `Can't draw ${kind.drawn} of ${list([y])}: ${number} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as color.`,
-  );
+  if (shared.length === 0) return undefined;
+  return { said: `${grouped(shared.flat().length)} rows share a place`, first: xs[shared[0]![0]!] };
 }

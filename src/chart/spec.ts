@@ -13,9 +13,9 @@ import { annotationLayers } from "./annotations.js";
 import { namesRoom, namesWidth } from "./axes.js";
 import { Chart, type SpecFor } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import { drawRows, type Drawing } from "./draw-rows.js";
-import { facetDrawings, panelLayout, panelsSpec, panelView, type Panels } from "./facets.js";
-import { frame, type ChartKind, type Frame } from "./frame.js";
+import { chartRows, type Rows } from "./rows.js";
+import { panelRows, panelLayout, panelsSpec, panelView, type Panels } from "./facets.js";
+import { plotOf, type Kind, type Plot } from "./plot.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
 import { foldMeasures } from "./work-table.js";
@@ -25,17 +25,17 @@ const NO_DATA_LINE = 18;
 const LEGEND = 90;
 
 /** A chart of a Result. @throws ProbelabError where it can't be drawn truthfully. */
-export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions): Chart {
+export function resultChart(of: RowsGiven, kind: Kind, given: GivenOptions): Chart {
   const source = resultOf(of, `chart.${kind.name}`);
-  const checked = checkChartOptions(given, kind.name);
+  const checked = checkChartOptions(given, kind.options);
   const { result, options } =
     kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
-  const { spec, rows, screen, colors } = drawnResult(result, kind, options);
+  const { spec, data, screen, colors } = drawnResult(result, kind, options);
   const drawn = {
     ...given,
     colors: { ...given.colors, ...colors },
   };
-  return new Chart(spec, source, rows, { mark: kind.name, options: drawn }, screen);
+  return new Chart(spec, source, data, { mark: kind.name, options: drawn }, screen);
 }
 
 /** Title and texts of the picture of a finding. */
@@ -52,34 +52,34 @@ export interface ChartText {
 /** The spec of a chart of a Result, the rows that it draws, and its specs for screens. */
 export function drawnResult(
   result: Result,
-  kind: ChartKind,
+  kind: Kind,
   options: DrawOptions,
   said?: ChartText,
 ): {
   spec: VegaLiteSpec;
-  rows: ChartRows;
+  data: ChartRows;
   screen: SpecFor;
-  colors: Frame["colors"];
+  colors: Plot["colors"];
 } {
-  if (kind.marks === "sizes" && (options.yZero === false || options.yType === "log")) {
+  if (kind.sizes && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
   }
-  const inPanels = options.facet !== undefined && result.numRows() > 0;
-  const drawings = (inPanels ? facetDrawings : oneDrawing)(result, kind, options);
+  const isFaceted = options.facet !== undefined && result.numRows() > 0;
+  const drawn = (isFaceted ? panelRows : arrangedRows)(result, kind, options);
   const drawnIn = (place?: number): DrawnSpec =>
     drawnSpec(
       result,
       kind,
       place === undefined ? options : { ...options, place, legend: "bottom" },
-      drawings,
+      drawn,
       said,
     );
-  const { spec, rows, views } = drawnIn();
+  const { spec, data, views } = drawnIn();
   return {
     spec,
-    rows,
+    data,
     screen: (place) => {
       if (place === undefined) return withHover(spec, kind, views);
       if (options.width !== undefined) return undefined;
@@ -92,59 +92,57 @@ export function drawnResult(
 
 interface DrawnSpec {
   readonly spec: VegaLiteSpec;
-  readonly rows: ChartRows;
+  readonly data: ChartRows;
   readonly views: readonly DrawnView[];
 }
 
-/** The spec of drawings, in one view or in panels, with all that stands around them. */
+/** The spec of a Result's rows, in one view or in panels, with all that stands around them. */
 function drawnSpec(
   result: Result,
-  kind: ChartKind,
+  kind: Kind,
   options: DrawOptions,
-  drawings: Drawing | Panels,
+  drawn: Rows | Panels,
   said: ChartText | undefined,
 ): DrawnSpec {
   const { origin } = result;
-  const { drawing, views, sentences, ...picture } =
-    "each" in drawings
-      ? inPanels(result, drawings, kind, options)
-      : alone(result, drawings, kind, options);
-  const remarks = chartSentences(drawing, origin, kind.faded, [
+  const { rows, views, sentences, ...picture } =
+    "each" in drawn ? inPanels(result, drawn, kind, options) : alone(result, drawn, kind, options);
+  const remarks = chartSentences(rows, origin, kind.faded, [
     ...(said?.remarks ?? []),
     ...sentences,
-    ...(kind.notes?.(drawing, origin) ?? []),
+    ...(kind.notes?.(rows, origin) ?? []),
     ...(options.yZero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
-  const { x, xKind } = drawing.roles;
+  const { x, xKind } = rows.roles;
   const across =
-    kind.marks === "points" && xKind === "number"
+    kind.isAgainst === true && xKind === "number"
       ? (origin.columns.measures.find(({ name }) => name === x)?.label ?? heading(x))
       : undefined;
   const spec = wholeSpec(origin, {
     ...picture,
-    title: options.title ?? said?.title ?? titleSentence(drawing, picture.widest, across),
+    title: options.title ?? said?.title ?? titleSentence(rows, picture.widest, across),
     theme: options.theme,
     subtitle: [options.subtitle ?? "", said?.first ?? "", remarks.join(" ")],
     described: (text) =>
       said
         ? cleanText(`${text}. ${said.sentence}`, 4_000)
-        : describe(drawing, origin, text, kind.title, remarks),
-    reductions: [...(said?.remarks ?? []), ...drawing.sentences, ...sentences],
+        : describe(rows, origin, text, kind.title, remarks),
+    reductions: [...(said?.remarks ?? []), ...rows.sentences, ...sentences],
   });
-  return { spec, rows: picture.rows, views };
+  return { spec, data: picture.data, views };
 }
 
 /** A view, and the number of layers that its kind made; annotations, with tooltips of their own, come after them. */
 interface DrawnView {
-  readonly view: Frame;
+  readonly view: Plot;
   readonly layers: number;
 }
 
 /** A spec with the layers that only a pointer meets. */
-function withHover(spec: VegaLiteSpec, kind: ChartKind, views: readonly DrawnView[]): VegaLiteSpec {
+function withHover(spec: VegaLiteSpec, kind: Kind, views: readonly DrawnView[]): VegaLiteSpec {
   const hovered = (plot: VegaLiteSpec, at: number): VegaLiteSpec => {
     const { view, layers } = views[at]!;
-    const known = view.drawing.points.some(({ y }) => y !== null);
+    const known = view.rows.points.some(({ y }) => y !== null);
     const added = known ? kind.hover?.(view, `probelab_nearest${at}`) : undefined;
     if (added === undefined) return plot;
     return { ...plot, layer: (plot["layer"] as VegaLiteSpec[]).toSpliced(layers, 0, added) };
@@ -222,37 +220,37 @@ export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
 
 /** The plot of a chart, or its panels. */
 interface Drawn extends Picture {
-  readonly drawing: Drawing;
+  readonly rows: Rows;
   readonly views: readonly DrawnView[];
   readonly sentences: readonly string[];
-  readonly rows: ChartRows;
+  readonly data: ChartRows;
 }
 
-function oneDrawing(result: Result, kind: ChartKind, options: DrawOptions): Drawing {
-  const found = drawRows(result, kind, options);
+function arrangedRows(result: Result, kind: Kind, options: DrawOptions): Rows {
+  const found = chartRows(result, kind, options);
   return kind.arrange?.(found, options, result.origin) ?? found;
 }
 
-function alone(result: Result, drawing: Drawing, kind: ChartKind, options: DrawOptions): Drawn {
-  const plot = frame(result, drawing, kind, options);
+function alone(result: Result, rows: Rows, kind: Kind, options: DrawOptions): Drawn {
+  const plot = plotOf(result, rows, kind, options);
   const { layers, height: above, sentences } = annotationLayers(plot, options.annotations ?? []);
   const view = { ...plot, y: liftTitle(plot.y, above) };
   const { width, height, horizontal } = view;
   const layer = viewLayers(view, kind, layers, result.origin);
   const names = horizontal && namesWidth([...view.names!.values()], namesRoom(options.place));
   return {
-    drawing,
+    rows,
     bounds: horizontal,
     body: { width, height, layer },
     views: [{ view, layers: layer.length - layers.length }],
     sentences,
-    widest: titleWidth(width + (names || besideLegend(drawing)), options),
-    rows: rowsDrawn(drawing, options),
+    widest: titleWidth(width + (names || besideLegend(rows)), options),
+    data: rowsDrawn(rows, options),
   };
 }
 
 /** Pixels that a title has over the legend. */
-const besideLegend = ({ series }: Drawing): number => (series.length > 0 ? LEGEND : 0);
+const besideLegend = ({ series }: Rows): number => (series.length > 0 ? LEGEND : 0);
 
 /** Pixels of a title's lines: no more than a screen's place has. */
 function titleWidth(widest: number, { place }: DrawOptions): number {
@@ -263,21 +261,21 @@ function titleWidth(widest: number, { place }: DrawOptions): number {
 function inPanels(
   result: Result,
   { all, each, sentences }: Panels,
-  kind: ChartKind,
+  kind: Kind,
   options: DrawOptions,
 ): Drawn {
   const { facet = "", annotations = [] } = options;
   const bounds = kind.horizontal?.(all, options) ?? false;
   const layout = panelLayout(all, each.length, bounds, options);
   const { columns, apart, size } = layout;
-  const common = frame(result, all, kind, { ...options, ...size });
+  const common = plotOf(result, all, kind, { ...options, ...size });
   const notes: string[] = [];
   let above = 0;
-  const views = each.map(({ name, drawing }, at) => {
-    const own = frame(result, drawing, kind, { ...options, ...size });
+  const views = each.map(({ name, rows }, at) => {
+    const own = plotOf(result, rows, kind, { ...options, ...size });
     const view = panelView(own, common, at, layout);
     const within = (panel: unknown) => annotations.filter((each) => each.panel === panel);
-    const labelled = annotationLayers(view, within(drawing.panel));
+    const labelled = annotationLayers(view, within(rows.panel));
     const { layers, sentences: outside } = annotationLayers(view, within(undefined));
     notes.push(...outside);
     above = Math.max(above, labelled.height);
@@ -288,16 +286,16 @@ function inPanels(
     return { name, view, layer, layers: layer.length - noted.length };
   });
   return {
-    drawing: all,
+    rows: all,
     body: panelsSpec(views, layout, above),
     views,
     sentences: [...sentences, ...new Set(notes)],
     widest: titleWidth(columns * (size.width + apart) + besideLegend(all), options),
     bounds,
-    rows: {
+    data: {
       names: [facet, ...rowsDrawn(all, options).names],
-      rows: each.flatMap(({ drawing }) =>
-        rowsDrawn(drawing, options).rows.map((row) => [drawing.panel, ...row]),
+      rows: each.flatMap(({ rows }) =>
+        rowsDrawn(rows, options).rows.map((row) => [rows.panel, ...row]),
       ),
     },
   };
@@ -305,12 +303,12 @@ function inPanels(
 
 /** The layers of a view; where the Result has no row to draw its axes, and why. */
 function viewLayers(
-  view: Frame,
-  kind: ChartKind,
+  view: Plot,
+  kind: Kind,
   annotations: readonly VegaLiteSpec[],
   origin: Origin,
 ): VegaLiteSpec[] {
-  const { points } = view.drawing;
+  const { points } = view.rows;
   const layers = points.length > 0 ? kind.layers(view) : [];
   const { x, y } = view;
   const encoding = view.horizontal ? { x: y, y: x } : { x, y };
@@ -324,7 +322,7 @@ function viewLayers(
 }
 
 /** The line of the option `reference`, its label above its right end. */
-function referenceLayers({ options, theme, horizontal }: Frame): VegaLiteSpec[] {
+function referenceLayers({ options, theme, horizontal }: Plot): VegaLiteSpec[] {
   const { reference } = options;
   if (reference === undefined) return [];
   const along = { datum: reference.value, type: "quantitative" };
@@ -345,11 +343,8 @@ function referenceLayers({ options, theme, horizontal }: Frame): VegaLiteSpec[] 
   return [line, { data: { values: [{}] }, mark, encoding: end }];
 }
 
-/** The rows of a drawing, as a file holds them; of bins their edges. */
-function rowsDrawn(
-  { roles, points, series, seriesName }: Drawing,
-  { edges }: DrawOptions,
-): ChartRows {
+/** The rows drawn, as a file holds them; of bins their edges. */
+function rowsDrawn({ roles, points, series, seriesName }: Rows, { edges }: DrawOptions): ChartRows {
   const named = seriesName === undefined ? [] : [seriesName];
   const others = Object.keys(points[0]?.beside ?? {});
   const names = others.map((field) => field.slice(1));
@@ -379,8 +374,8 @@ function liftTitle(y: VegaLiteSpec, height: number): VegaLiteSpec {
 }
 
 /** "No data" and why, in the middle of the plot. */
-function noData({ theme, width, drawing }: Frame, origin: Origin): VegaLiteSpec {
-  const lines = wrap(noDataSentence(origin, drawing), Math.min(360, width * 0.8), NO_DATA_SIZE);
+function noData({ theme, width, rows }: Plot, origin: Origin): VegaLiteSpec {
+  const lines = wrap(noDataSentence(origin, rows), Math.min(360, width * 0.8), NO_DATA_SIZE);
   return {
     data: { values: [{}] },
     mark: {

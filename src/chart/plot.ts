@@ -13,7 +13,7 @@ import {
   namesRoom,
   yChannel,
 } from "./axes.js";
-import type { Drawing, Point } from "./draw-rows.js";
+import type { Rows, Point } from "./rows.js";
 import { fitNames, fittedLabel, formatInstantIso, heading, words } from "./render/label.js";
 import { PLOT, type DrawOptions, type FlatOptions } from "./options.js";
 import {
@@ -24,7 +24,7 @@ import {
   type Theme,
   type VegaLiteSpec,
 } from "./render/theme.js";
-import type { Kind } from "./roles.js";
+import type { RowsKind } from "./roles.js";
 import { BESIDE_PLOT } from "./render/screens.js";
 import { seriesColors, seriesShapes } from "./series.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
@@ -34,13 +34,15 @@ import { zoneExpression } from "./ticks.js";
 export const CATEGORY_WIDTH = 90;
 
 /** A kind of chart: its name and how it is drawn. A new kind is a file that makes one. */
-export interface ChartKind extends Kind {
+export interface Kind extends RowsKind {
   /** The first words of the description for screen readers: `Line chart`. */
   readonly title: string;
   /** The look of incomplete buckets: `dashed`. */
   readonly faded: string;
+  /** True where its title along numbers is "y against x". */
+  readonly isAgainst?: boolean;
   /** Where the bucket of each x ends, for a kind that is wider than its points. */
-  ends?(this: void, drawing: Drawing, timeZone: string): Frame["ends"];
+  ends?(this: void, rows: Rows, timeZone: string): Plot["ends"];
   /** The Result that it draws in place of the one given. */
   prepare?(
     this: void,
@@ -48,19 +50,19 @@ export interface ChartKind extends Kind {
     options: FlatOptions,
   ): { result: Result; options: DrawOptions };
   /** Changes the points before they are drawn: shares, another order, all cells. */
-  arrange?(this: void, drawing: Drawing, options: DrawOptions, origin: Origin): Drawing;
+  arrange?(this: void, rows: Rows, options: DrawOptions, origin: Origin): Rows;
   /** The order of its categories. */
-  order?(this: void, drawing: Drawing, options: DrawOptions): Drawing["xs"];
+  order?(this: void, rows: Rows, options: DrawOptions): Rows["xs"];
   /** Its default size, where it differs from that of most charts. */
-  size?(this: void, drawing: Drawing, options: DrawOptions): { width?: number; height?: number };
+  size?(this: void, rows: Rows, options: DrawOptions): { width?: number; height?: number };
   /** Notes on reading it, a sentence each. */
-  notes?(this: void, drawing: Drawing, origin: Origin): string[];
+  notes?(this: void, rows: Rows, origin: Origin): string[];
   /** True if its bars are horizontal. */
-  horizontal?(this: void, drawing: Drawing, options: DrawOptions): boolean;
+  horizontal?(this: void, rows: Rows, options: DrawOptions): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
-  layers(this: void, frame: Frame): VegaLiteSpec[];
+  layers(this: void, plot: Plot): VegaLiteSpec[];
   /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
-  hover?(this: void, frame: Frame, name: string): VegaLiteSpec | undefined;
+  hover?(this: void, plot: Plot, name: string): VegaLiteSpec | undefined;
 }
 
 /** The names of a spec's fields. */
@@ -72,9 +74,9 @@ interface Fields {
   readonly high: string;
 }
 
-/** Options, scales and channels that the layers of all kinds share. */
-export interface Frame {
-  readonly drawing: Drawing;
+/** The sizes, scales, channels and texts of a view, as plain data: what the layers of all kinds share. */
+export interface Plot {
+  readonly rows: Rows;
   readonly options: DrawOptions;
   /** True if the bars are horizontal: x is the vertical axis then. */
   readonly horizontal: boolean;
@@ -96,38 +98,33 @@ export interface Frame {
   readonly fields: Fields;
   /** The labels of categories. */
   readonly names?: ReadonlyMap<number | string, string>;
-  /** A layer's data: its rows, and the text of their time as field `when`, in the range's zone. */
-  data(this: void, rows: readonly VegaLiteSpec[]): VegaLiteSpec;
+  /** What a layer with tooltips computes: the text of a row's time as field `when`, in the range's zone. */
+  readonly transform: readonly VegaLiteSpec[];
 }
 
 /** The channels of a chart of a Result. */
-export function frame(
-  result: Result,
-  drawing: Drawing,
-  kind: ChartKind,
-  options: DrawOptions,
-): Frame {
-  const { roles, series, xs } = drawing;
+export function plotOf(result: Result, rows: Rows, kind: Kind, options: DrawOptions): Plot {
+  const { roles, series, xs } = rows;
   const { range, columns } = result.origin;
   const theme = THEMES[options.theme ?? "light"];
-  const size = kind.size?.(drawing, options);
+  const size = kind.size?.(rows, options);
   // A wider bar says no more: few categories need less width.
   const few = roles.xKind === "category" && xs.length > 0;
   const wide = few ? Math.min(PLOT.width, Math.max(320, xs.length * CATEGORY_WIDTH)) : PLOT.width;
-  const horizontal = kind.horizontal?.(drawing, options) ?? false;
+  const horizontal = kind.horizontal?.(rows, options) ?? false;
   const taken = BESIDE_PLOT + (horizontal ? namesRoom(options.place) : 0);
   const most = Math.max(60, (options.place ?? Infinity) - taken);
   const { width = Math.min(size?.width ?? wide, most), height = size?.height ?? PLOT.height } =
     options;
   const timeZone = zoneOf(result.origin);
-  const ends = kind.ends?.(drawing, timeZone);
+  const ends = kind.ends?.(rows, timeZone);
   const end = ends && [...ends.values()].at(-1);
-  const fields = specFields(drawing);
-  const names = roles.xKind === "category" ? categoryLabels(drawing) : undefined;
-  const domain = xDomain(drawing, range, options.annotations ?? [], end);
+  const fields = specFields(rows);
+  const names = roles.xKind === "category" ? categoryLabels(rows) : undefined;
+  const domain = xDomain(rows, range, options.annotations ?? [], end);
   const along = columns.measures.find(({ name }) => name === roles.x);
   const labels = series.map(({ label }) => label);
-  const colors = seriesColors(series, theme, options.colors);
+  const colors = seriesColors(series, theme, options.colors, rows.seriesName);
   const bySeries = (look: readonly string[], legend: VegaLiteSpec): VegaLiteSpec => ({
     field: fields.series,
     type: "nominal",
@@ -138,19 +135,19 @@ export function frame(
       ...legend,
     },
   });
-  const when = whenExpression(drawing, fields, timeZone, domain);
-  const beside = besideTexts(drawing, options, columns.measures);
+  const when = whenExpression(rows, fields, timeZone, domain);
+  const beside = besideTexts(rows, options, columns.measures);
   const transform = [
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
     ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
   const log = options.xType === "log";
-  const plain = xChannel(drawing, domain, timeZone, width, end !== undefined, along, log);
+  const plain = xChannel(rows, domain, timeZone, width, end !== undefined, along, log);
   const placed = options.edges ? edgesChannel(plain, options.edges) : plain;
   const x = titled({ field: fields.x, ...placed }, options.xLabel);
-  const y = { field: fields.y, ...yChannel(drawing, options, height) };
+  const y = { field: fields.y, ...yChannel(rows, options, height) };
   return {
-    drawing,
+    rows,
     options,
     horizontal,
     timeZone,
@@ -178,11 +175,16 @@ export function frame(
     colors: Object.fromEntries(labels.map((label, at) => [label, colors[at]!])),
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
     tooltip: [
-      ...tooltipChannel(drawing, fields, timeZone, options),
+      ...tooltipChannel(rows, fields, timeZone, options),
       ...beside.map(({ field, title }) => ({ field, type: "nominal", title })),
     ],
-    data: (values) => ({ data: { values }, ...(transform.length > 0 && { transform }) }),
+    transform,
   };
+}
+
+/** The data of a layer with tooltips. */
+export function layerData({ transform }: Plot, values: readonly VegaLiteSpec[]): VegaLiteSpec {
+  return { data: { values }, ...(transform.length > 0 && { transform }) };
 }
 
 // A longer legend is taller than the plot.
@@ -207,8 +209,8 @@ function legendLabels(
 }
 
 /** A row of a spec's data: times in ISO 8601, a label for the series, null for a gap. */
-export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLiteSpec {
-  const { roles, series } = drawing;
+export function specRow(point: Point, { rows, fields, names }: Plot): VegaLiteSpec {
+  const { roles, series } = rows;
   return {
     [fields.x]:
       roles.xKind === "time" ? formatInstantIso(Number(point.x)) : (names?.get(point.x) ?? point.x),
@@ -222,14 +224,14 @@ export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLi
 }
 
 /** The row of a bar, a cell or a step, with the end and the middle of its bucket. */
-export function bucketRow(point: Point, frame: Frame): VegaLiteSpec {
+export function bucketRow(point: Point, plot: Plot): VegaLiteSpec {
   const from = Number(point.x);
-  const end = frame.ends?.get(from);
-  if (end === undefined) return specRow(point, frame);
+  const end = plot.ends?.get(from);
+  if (end === undefined) return specRow(point, plot);
   const [until, middle] = [end, (from + end) / 2].map((at) =>
-    frame.drawing.roles.xKind === "time" ? formatInstantIso(at) : at,
+    plot.rows.roles.xKind === "time" ? formatInstantIso(at) : at,
   );
-  return { ...specRow(point, frame), end: until, middle };
+  return { ...specRow(point, plot), end: until, middle };
 }
 
 /** The points of each series, in their order. */
@@ -251,7 +253,7 @@ export function standingAlone(points: readonly Point[]): Point[] {
 /** Points in the order in which they are drawn over each other: those of "other" first, thinned lines as they were thinned. */
 export function painted(
   points: readonly Point[],
-  { drawing: { painted: order, series } }: Frame,
+  { rows: { painted: order, series } }: Plot,
 ): readonly Point[] {
   const rank = ({ series: at }: Point): number =>
     order ? order.indexOf(at) : Number(series[at]?.other !== true);
@@ -259,7 +261,7 @@ export function painted(
 }
 
 /** Incomplete buckets at the edges apart; the complete one beside them is in both parts. */
-export function splitEdges({ points, xs, incomplete }: Drawing): {
+export function splitEdges({ points, xs, incomplete }: Rows): {
   readonly whole: readonly Point[];
   readonly before: readonly Point[];
   readonly after: readonly Point[];
@@ -279,17 +281,17 @@ export function splitEdges({ points, xs, incomplete }: Drawing): {
 
 /** The interval of each point as a line from end to end, drawn above its mark. */
 export function intervalLayer(
-  frame: Frame,
+  plot: Plot,
   points: readonly Point[],
-  row: (point: Point) => VegaLiteSpec = (point) => specRow(point, frame),
-  place: VegaLiteSpec = { x: frame.x, color: frame.color },
+  row: (point: Point) => VegaLiteSpec = (point) => specRow(point, plot),
+  place: VegaLiteSpec = { x: plot.x, color: plot.color },
 ): VegaLiteSpec[] {
-  const { fields, y, tooltip } = frame;
+  const { fields, y, tooltip } = plot;
   const known = points.filter(({ low }) => low !== undefined);
   if (known.length === 0) return [];
   return [
     {
-      ...frame.data(known.map(row)),
+      ...layerData(plot, known.map(row)),
       mark: { type: "rule", strokeWidth: 1.5 },
       encoding: { ...place, y: { ...y, field: fields.low }, y2: { field: fields.high }, tooltip },
     },
@@ -297,11 +299,11 @@ export function intervalLayer(
 }
 
 // Names that the specs add.
-const RESERVED = "rank middle end incomplete other time label rows when top".split(" ");
+const RESERVED = "rank middle end incomplete other time label rows when top lower upper".split(" ");
 
 // Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
 // objects. A name made of letters, digits and _ stays, but for those that objects already have.
-function specFields({ roles, seriesName, ends = ["low", "high"] }: Drawing): Frame["fields"] {
+function specFields({ roles, seriesName, ends = ["low", "high"] }: Rows): Plot["fields"] {
   const used = new Set(RESERVED);
   const safe = (name: string): string => {
     let field = name.replace(/\W/g, "_").slice(0, 60) || "_";
@@ -321,18 +323,18 @@ function titled(channel: VegaLiteSpec, title: string | undefined): VegaLiteSpec 
     : { ...channel, axis: { ...(channel.axis as VegaLiteSpec), title } };
 }
 
-function seriesTitle({ series: [first = "", ...more] }: Drawing["roles"]): string {
+function seriesTitle({ series: [first = "", ...more] }: Rows["roles"]): string {
   return heading(first, ...more);
 }
 
 /** Tooltip of a point: its place, series and value. */
 function tooltipChannel(
-  drawing: Drawing,
-  fields: Frame["fields"],
+  rows: Rows,
+  fields: Plot["fields"],
   timeZone: string,
   { yFormat, edges }: DrawOptions,
 ): VegaLiteSpec[] {
-  const { roles, points, ends } = drawing;
+  const { roles, points, ends } = rows;
   const values = points.map(({ y }) => y ?? 0);
   const format = yFormat ?? numberFormat(values, roles.measure?.unit);
   const x = heading(roles.x);
@@ -345,9 +347,9 @@ function tooltipChannel(
     ...(fields.series === undefined
       ? []
       : [{ field: fields.series, type: "nominal", title: seriesTitle(roles) }]),
-    { field: fields.y, type: "quantitative", title: measureTitle(drawing), format },
+    { field: fields.y, type: "quantitative", title: measureTitle(rows), format },
     ...(points.some(({ top }) => top !== undefined)
-      ? [{ field: "top", type: "quantitative", title: `${measureTitle(drawing)}, up to`, format }]
+      ? [{ field: "top", type: "quantitative", title: `${measureTitle(rows)}, up to`, format }]
       : []),
     ...(ends ?? []).map((name, at) => ({
       field: at === 0 ? fields.low : fields.high,
@@ -367,7 +369,7 @@ function numberFormat(values: readonly number[], unit: string | undefined): stri
 
 /** Tooltip fields of the columns beside the points: a measure's numbers as texts, as null has no format. */
 function besideTexts(
-  { points }: Drawing,
+  { points }: Rows,
   { beside = [] }: DrawOptions,
   measures: readonly MeasureColumn[],
 ): { field: string; title: string; calculate?: string }[] {
@@ -390,8 +392,8 @@ export function tooltipTitle(title: string): string {
 
 /** The text of the time, in the range's zone, as a Vega expression. */
 function whenExpression(
-  { roles, every, xs }: Drawing,
-  fields: Frame["fields"],
+  { roles, every, xs }: Rows,
+  fields: Plot["fields"],
   timeZone: string,
   domain: readonly [number, number],
 ): string | undefined {
