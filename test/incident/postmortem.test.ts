@@ -74,7 +74,9 @@ describe("postmortem(fields)", () => {
       .finding("It is the release.", why)
       .timeline("2026-05-04", "found", why);
     const [first, second] = report.draft.findings;
-    expect(first!.text).toBe(`${why.headline}. ${why.evidence}`);
+    const told = `${why.headline}. ${why.evidence}`;
+    expect(first!.text.startsWith(told)).toBe(true);
+    expect(first!.text).toMatch(/ Measurements fell by 928 \(1\.6 %\), from 56,768 to 55,840 in /);
     expect(first!.evidence).toHaveLength(3);
     expect(second!.evidence).toEqual(first!.evidence.slice(0, 2));
     expect(report.figures.map(({ content }) => "markdown" in content)).toEqual([
