@@ -11,7 +11,7 @@
 import { performance } from "node:perf_hooks";
 import { compareCells } from "../../src/change/cells/compare.js";
 import { explainCells, type Cause } from "../../src/change/cells/explain.js";
-import { leavesBy } from "../../src/change/cells/cuboids.js";
+import { leavesBy } from "../../src/change/cells/cube.js";
 import { seeded } from "../../test/support/change/draws.js";
 import {
   cellsOf,
@@ -313,6 +313,7 @@ export function incidents(): Record<string, number> {
     ),
     calm_wrong: rate(scores, ({ wrong }) => wrong),
     denied: rate(scores, ({ denied }) => denied),
+    named_first: told.filter((one) => one.found && first(one)).length,
     another_cause: rate(scores, ({ extra }) => extra),
   };
 }

@@ -1,12 +1,13 @@
 import { Command, Option } from "commander";
 import { askCells } from "../change/cells/cells.js";
-import { compareCells, weekBefore } from "../change/cells/compare.js";
+import { compareCells, weekBefore, type MovedValue } from "../change/cells/compare.js";
 import { explainAsked, type Explanation } from "../change/cells/explain.js";
 import { tell } from "../change/finding.js";
 import { PART_TOLERANCE } from "../change/cells/thresholds.js";
 import { amount, percent } from "../base/numbers.js";
 import { valueText } from "../change/words.js";
 import { count } from "../query/measure.js";
+import { isVersionColumn } from "../result/origin.js";
 import { answering } from "./answering.js";
 import { detailsText, exitCode, headText, line, textTable, wholeNumber } from "./terminal.js";
 
@@ -73,20 +74,15 @@ export const explainCommand = answering<Flags>(
       hasParts ? "part" : "",
     ];
     const isFound = why.found || found;
-    // A row whose interval leaves out what is usual is no all-clear.
-    const open = isFound
-      ? []
-      : values.filter(({ before: was, low, high }) => {
-          const usual = PART_TOLERANCE * (was ?? 0);
-          return low !== null && high !== null && (low > usual || high < -usual);
-        });
-    const named = open
-      .slice(0, 3)
-      .map(({ dimension, value }) => `${dimension} ${valueText(value)}`);
-    const doubt = `The interval of ${named.join(", ")}${open.length > 3 ? ` and ${open.length - 3} more` : ""} leaves out what is usual (5 %); one of twenty does so by chance.`;
-    const said = open.length === 0 ? why : unclear(why, named[0]!, doubt);
-    const { notes, reductions } = result.origin;
     const { causes, rest, moves } = why;
+    // A row whose interval leaves out what is usual is no all-clear; users who upgrade move versions.
+    const open = values.filter(({ dimension, before: was, low, high }) => {
+      const usual = PART_TOLERANCE * (was ?? 0);
+      const isBeyond = low !== null && high !== null && (low > usual || high < -usual);
+      return isBeyond && !isFound && causes.length === 0 && !isVersionColumn(dimension);
+    });
+    const said = open.length === 0 ? why : unclear(why, open);
+    const { notes, reductions } = result.origin;
     return {
       finding: said,
       code: exitCode(isFound, !why.undecided && open.length === 0),
@@ -108,9 +104,12 @@ export const explainCommand = answering<Flags>(
   },
 );
 
-/** An explanation that names nothing, beside a row that may have changed: neither denies the other. */
-function unclear(why: Explanation, value: string, doubt: string): Explanation {
-  const details = why.details.filter((text) => !text.startsWith("No part of it moved"));
-  const told = tell(`Not clear whether ${value} changed`, why.evidence, [doubt, ...details]);
+/** An explanation that names nothing, beside rows that may have changed: neither denies the other. */
+function unclear(why: Explanation, open: readonly MovedValue[]): Explanation {
+  const named = open.slice(0, 3).map(({ dimension, value }) => `${dimension} ${valueText(value)}`);
+  const more = open.length > 3 ? ` and ${open.length - 3} more` : "";
+  const doubt = `The interval of ${named.join(", ")}${more} leaves out what is usual (5 %); one of twenty does so by chance.`;
+  const details = why.details.filter((text) => !/^(Apart from upgrades n|N)o part /.test(text));
+  const told = tell("Nothing stands out for certain", why.evidence, [doubt, ...details]);
   return { ...why, ...told };
 }

@@ -136,7 +136,8 @@ async function sent(connection: Connection, request: Request): Promise<Received>
     throw new AnswerError(
       `gave no whole answer within ${request.seconds} s`,
       "Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } })",
-      "TIMEOUT_EXCEEDED",
+      // Not the server's own TIMEOUT_EXCEEDED, after which parts of the range are asked: it may hang.
+      "NO_ANSWER",
     );
   } finally {
     clearTimeout(timer);

@@ -237,6 +237,25 @@ it("a proxy's path before the server's own is kept", async () => {
   expect(new Set(paths)).toEqual(new Set(["/click/house"]));
 });
 
+it("a server that hangs is asked once, and waited for as long as one answer may take", async () => {
+  await using gate = await answerGate(server.url);
+  await using lab = await connect({
+    measurements: gate.url,
+    tables: { measurements: { table: "`fast.path`" } },
+    limits: { maxSeconds: 1 },
+  });
+  const range = between("2026-05-01", "2026-05-09");
+  await lab.measurements.counts({ range, every: "all" });
+  let asked = 0;
+  gate.on("GROUP BY", () => {
+    asked += 1;
+    return new Promise(() => undefined);
+  });
+  const counts = lab.measurements.counts({ range, every: "day" });
+  await expect(counts).rejects.toThrow(/gave no whole answer within 3 s/);
+  expect(asked).toBe(1);
+});
+
 describe("Database.notes", () => {
   it("says once what the user can't have", async () => {
     await using free = await openAs("ro2");

@@ -1,6 +1,6 @@
 import type { TimeRange } from "../../time/time-range.js";
 import type { CauseWhere } from "../words.js";
-import type { Move, Open } from "./releases.js";
+import type { Move, Open, Placeholder } from "./releases.js";
 
 /** Rows, and what they contribute to the change of the whole. */
 interface ChangedRows {
@@ -79,7 +79,7 @@ export interface MixShift {
 export type Part = ChangedRows & Fact;
 
 /** Why a part only may be a cause. */
-export type Doubt = "chance" | "one user" | "few users" | "few runs" | "few rows";
+export type Doubt = "chance" | "one user" | "few users" | "few rows";
 
 /** What would not have been seen. */
 export type Unseen =
@@ -99,11 +99,15 @@ export type Unseen =
 export interface Account {
   readonly before: number | null;
   readonly after: number | null;
+  /** Half of the 95 % interval of their difference. */
+  readonly half: number;
   /** Disjoint. */
   readonly parts: readonly Part[];
   /** What all other rows did. */
   readonly rest: Part;
   readonly moves: readonly Move[];
+  /** What releases report in place of a country or a network; its rows count where their program's were. */
+  readonly placeholders?: readonly Placeholder[];
   /** Small new programs, which are no cause. */
   readonly news?: readonly Part[];
   readonly unseen?: Unseen | undefined;

@@ -12,7 +12,7 @@ import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../../
 import type { Result } from "../../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../../time/time-range.js";
 import { HOUR } from "../../time/span.js";
-import { grouped, leavesBy, sumOver, sumsIn, type Leaves } from "./cuboids.js";
+import { cuboid, leavesBy, sums, total, type Leaves } from "./cube.js";
 import { changeColumns } from "../finding.js";
 import { amount, percent } from "../../base/numbers.js";
 
@@ -197,7 +197,7 @@ export async function askCells(
   const at = (cells: readonly Float64Array[], part: number) => cells[part] ?? cells[0]!;
   // The last that was asked beside a count of measurements, or of their sum.
   const [runsBefore, runsAfter] = rate ? [] : [merged.before[1], merged.after[1]];
-  const hasRuns = runsBefore !== undefined && runsAfter !== undefined && sumOver(runsBefore) > 0;
+  const hasRuns = runsBefore !== undefined && runsAfter !== undefined && total(runsBefore) > 0;
   const unlike =
     hasRuns && later.kind === "measurements" ? idsChanged(merged, earlier.names) : undefined;
   const made: ChangeCells = {
@@ -364,11 +364,12 @@ function sideBySide(before: Cube, after: Cube) {
   });
   const sizes = values.map(({ length }) => length);
   const all = before.names.map((_, at) => at);
-  const rows = new Int32Array(before.rows + after.rows).map((_, row) => row);
-  const { parts: place, groups, example } = grouped({ sizes, codes: rowCodes }, all, rows);
+  const { parts: place, groups, example } = cuboid({ sizes, codes: rowCodes }, all);
   const spread = (cube: Cube, from: number) =>
     [...cube.values, cube.distinct, cube.nameless].flatMap((values) =>
-      values === undefined ? [] : sumsIn(place.subarray(from, from + cube.rows), values, groups),
+      values === undefined
+        ? []
+        : sums({ parts: place.subarray(from, from + cube.rows), groups }, values),
     );
   return {
     values,
@@ -406,12 +407,11 @@ function idsChanged(
   ];
   for (const [name, leaves] of groups) {
     const [was, is] = [before, after].map(([rows, runs, nameless]) => ({
-      rows: sumOver(rows!, leaves),
-      runs: sumOver(runs!, leaves),
-      lack: nameless === undefined ? 0 : sumOver(nameless, leaves) / sumOver(rows!, leaves),
+      rows: total(rows!, leaves),
+      runs: total(runs!, leaves),
+      lack: nameless === undefined ? 0 : total(nameless, leaves) / total(rows!, leaves),
       held:
-        (sumOver(rows!, leaves) - (nameless ? sumOver(nameless, leaves) : 0)) /
-        sumOver(runs!, leaves),
+        (total(rows!, leaves) - (nameless ? total(nameless, leaves) : 0)) / total(runs!, leaves),
     }));
     if (!(was!.rows > 100 && is!.rows > 100)) continue;
     const why = "so that runs can't be compared: measurements alone are judged.";
@@ -459,9 +459,9 @@ function rowVariance(
   { before, after, partBefore, partAfter }: ChangeCells,
   asked: Pick<ReturnType<typeof sideBySide>, "before" | "after">,
 ): number {
-  const n = sumOver(before) + sumOver(after);
-  const mean = (sumOver(partBefore) + sumOver(partAfter)) / n;
+  const n = total(before) + total(after);
+  const mean = (total(partBefore) + total(partAfter)) / n;
   const [was, is] = [asked.before[2], asked.after[2]];
   if (was === undefined || is === undefined) return mean;
-  return Math.max(0, (sumOver(was) + sumOver(is)) / n - mean * mean);
+  return Math.max(0, (total(was) + total(is)) / n - mean * mean);
 }

@@ -15,13 +15,13 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { groupedBy, leavesBy, sumOver } from "./cuboids.js";
+import { cuboid, leavesBy, total } from "./cube.js";
 import { accountOf } from "./explain.js";
 import { around, difference, shareOf, type Finding } from "../finding.js";
-import { contribution, rateOf } from "./explain-rate.js";
+import { contribution, rateOf } from "./rates.js";
 import { releaseDimensions } from "./releases.js";
 import { PART_TOLERANCE } from "./thresholds.js";
-import { tellComparison } from "./tell.js";
+import { mixNamed, tellComparison } from "./tell.js";
 import { valueText } from "../words.js";
 
 /** What `compare` takes. */
@@ -137,7 +137,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
   const { version, program } = releaseDimensions(cells);
   const all = names.flatMap((dimension, at) => {
     const named = at === version && program >= 0 ? [program, version] : [at];
-    const { parts: places, example } = groupedBy(cells.leaves, named);
+    const { parts: places, example } = cuboid(cells.leaves, named);
     return [...leavesBy(places)].map(([group, leaves]) => {
       const measure = cells.kind === "flow" ? flowMove : rateMove;
       const { beyond, ...moved } = measure(cells, account, leaves);
@@ -171,8 +171,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
   );
   const listed = all.slice(0, top).map(({ value }) => value);
   const outstanding = all.flatMap(({ value, stands }) => (stands ? [value] : []));
-  const mix = parts.find((part) => part.kind === "mix" && part.doubt === undefined);
-  const telling = tellComparison(cells, { before, after }, outstanding, mix);
+  const telling = tellComparison(cells, account, outstanding);
   const result = resultOfRows(listed, {
     ...origin,
     columns: {
@@ -192,7 +191,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
           ]
         : [],
   });
-  const found = outstanding.length > 0 || mix !== undefined;
+  const found = outstanding.length > 0 || mixNamed(parts) !== undefined;
   return { kind: "compare", found, ...telling, before, after, values: listed, result };
 }
 
@@ -204,7 +203,7 @@ function flowMove(
   { noise, before: was, after: is }: Account,
   leaves: readonly number[],
 ): Measured {
-  const [had, has] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
+  const [had, has] = [total(before, leaves) * ratio, total(after, leaves)];
   const error = Math.sqrt(noise(leaves) * (had + has));
   const { value: change, low, high } = around(has - had, error);
   const beyond = has - (was! > 0 ? (had * is!) / was! : 0);

@@ -10,7 +10,7 @@ import { DAY } from "../../time/span.js";
 import { between, rangeText } from "../../time/time-range.js";
 import type { Part } from "./account.js";
 import type { ChangeCells, ChangeSource } from "./cells.js";
-import { leavesBy, sumOver } from "./cuboids.js";
+import { leavesBy, total } from "./cube.js";
 import { releaseDimensions } from "./releases.js";
 import { LEAST_RUNS } from "./thresholds.js";
 import type { Compared } from "./run-evidence.js";
@@ -45,8 +45,8 @@ export function runsByVersion(cells: ChangeCells, part: Part | undefined): Evide
   const own = leavesBy(leaves.codes[version]!, inPlace);
   const held = [...own].map(([code, leaves]) => ({
     version: values[version]![code] ?? null,
-    before: { runs: sumOver(runs.before, leaves), rows: sumOver(cells.before, leaves) },
-    after: { runs: sumOver(runs.after, leaves), rows: sumOver(cells.after, leaves) },
+    before: { runs: total(runs.before, leaves), rows: total(cells.before, leaves) },
+    after: { runs: total(runs.after, leaves), rows: total(cells.after, leaves) },
   }));
   const size = ({ version, before, after }: (typeof held)[number]) =>
     version === release ? Infinity : Math.max(before.runs, after.runs);
@@ -127,7 +127,7 @@ export async function flowOf(
   });
   const later = flow.filter(({ start }) => start >= after.start);
   const [known, seen] = [
-    sumOver(cells.after, part.leaves),
+    total(cells.after, part.leaves),
     later.reduce((n, row) => n + row.observed, 0),
   ];
   // Another measure, or a dimension that is called as a column: these are other rows.

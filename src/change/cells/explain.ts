@@ -13,11 +13,11 @@ import {
 } from "./cells.js";
 import type { Account, Cause, Part } from "./account.js";
 import { flowOf, runsByVersion, type Evidence } from "./evidence.js";
-import { flowAccount } from "./explain-flow.js";
-import { rateAccount } from "./explain-rate.js";
+import { flowAccount } from "./counts.js";
+import { rateAccount } from "./rates.js";
 import type { Finding } from "../finding.js";
 import { withRunEvidence, type Compared } from "./run-evidence.js";
-import { withMissing, type Move } from "./releases.js";
+import { withMissing, withPlaces, type Move } from "./releases.js";
 import { causeSentence, isKnown, isLarge, movedOf, RUNS_NOTE, tellExplanation } from "./tell.js";
 import { elementText } from "../words.js";
 
@@ -134,7 +134,9 @@ export function accountOf(given: ChangeCells): { cells: ChangeCells; account: Ac
   const known = accounts.get(given);
   if (known !== undefined) return known;
   const cells = withMissing(given);
-  const account = cells.kind === "flow" ? flowAccount(cells) : rateAccount(cells);
+  const { cells: judged, placeholders } = withPlaces(cells);
+  const found = cells.kind === "flow" ? flowAccount(judged) : rateAccount(judged);
+  const account = { ...found, placeholders };
   accounts.set(given, { cells, account });
   return { cells, account };
 }

@@ -1,16 +1,16 @@
 import { isVersionColumn } from "../../result/origin.js";
 import { compareVersions } from "../../result/version-order.js";
+import type { CauseWhere } from "../words.js";
 import type { ChangeCells } from "./cells.js";
-import { groupedBut, groupedBy, leavesBy, sumOver, sumsIn } from "./cuboids.js";
-import type { Found } from "./search.js";
+import { cuboid, leavesBy, leavesIn, sums, total, type Column, type Cuboid } from "./cube.js";
+import type { Contrast, Found } from "./scan.js";
 import {
-  ALIKE_RATIO,
   FLOOD,
-  PART_TOLERANCE,
   LEAST_RUNS,
   LEAST_SHARE,
   LIKELIER,
-  NEW,
+  NEARLY,
+  PART_TOLERANCE,
   TOTAL_TOLERANCE,
 } from "./thresholds.js";
 
@@ -22,38 +22,39 @@ export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {
   return { version, program };
 }
 
-/** Rows by what isn't their version: the stratum of each leaf, the first leaf of each, and each leaf's program. */
-function arranged({ leaves, names }: ChangeCells) {
+/** The leaves by place (all dimensions but the version), by program and by release. */
+function groupings({ leaves, names }: ChangeCells) {
   const { version, program } = releaseDimensions({ names });
-  const { parts: strata, example: first } = groupedBut(leaves, [version]);
-  const programs = leaves.codes[program] ?? new Int32Array(strata.length);
-  const releases = groupedBy(leaves, program < 0 ? [version] : [program, version]);
-  return { codes: leaves.codes[version]!, strata, first, programs, releases };
+  const whose = program < 0 ? [] : [program];
+  const all = [...names.keys()].filter((at) => at !== version);
+  return {
+    places: cuboid(leaves, all),
+    programs: cuboid(leaves, whose),
+    releases: cuboid(leaves, [...whose, version]),
+  };
 }
 
-interface Totals {
-  was: number;
-  is: number;
+/** Rows of one user are of one program, country and network, in several tests and, one after the other, versions. */
+export function usersOf({ leaves, names }: ChangeCells): Pick<Contrast, "users" | "isNarrow"> {
+  const { version } = releaseDimensions({ names });
+  const all = [...names.keys()];
+  const own = all.filter((at) => at !== version && names[at] !== "test_name");
+  return {
+    users: cuboid(leaves, own.length > 0 ? own : all),
+    isNarrow: names.includes("probe_asn"),
+  };
 }
 
-/** Rows of each program and each of its releases. @param out leaves that don't count. */
-function totalsByRelease(
-  { before, after }: Pick<ChangeCells, "before" | "after">,
-  { codes, programs, releases }: ReturnType<typeof arranged>,
-  out?: Uint8Array,
-) {
-  const all = new Map<number, Totals & { readonly releases: Map<number, Totals> }>();
-  const { parts, groups, example } = releases;
-  const [had, has] = [before, after].map((n) => sumsIn(parts, n, groups, out));
-  example.forEach((leaf, at) => {
-    const program = all.get(programs[leaf]!) ?? { was: 0, is: 0, releases: new Map() };
-    const own = { was: had![at]!, is: has![at]! };
-    program.releases.set(codes[leaf]!, own);
-    program.was += own.was;
-    program.is += own.is;
-    all.set(programs[leaf]!, program);
-  });
-  return all;
+/** Of each leaf the part of its program's rows that its release has. */
+function shares(cells: ChangeCells, column: Column, out?: Uint8Array): Column {
+  const { programs, releases } = groupings(cells);
+  const [own, all] = [sums(releases, column, out), sums(programs, column, out)];
+  return Float64Array.from(releases.parts, (at, leaf) => own[at]! / all[programs.parts[leaf]!]!);
+}
+
+/** True if releases are asked about, and something beside them that shows where they lack. */
+function hasReleases(cells: ChangeCells): boolean {
+  return releaseDimensions(cells).version >= 0 && cells.names.length > 1;
 }
 
 /**
@@ -61,23 +62,23 @@ function totalsByRelease(
  * and test of its program: what should have come there and didn't has no row.
  */
 export function withMissing(cells: ChangeCells): ChangeCells {
+  if (!hasReleases(cells)) return cells;
   const { version } = releaseDimensions(cells);
-  if (version < 0 || cells.names.length === 1) return cells;
-  const places = arranged(cells);
-  const { codes, strata, first, programs } = places;
-  const { sizes } = cells.leaves;
-  const place = (stratum: number, code: number) => stratum * sizes[version]! + code;
-  const known = new Set(strata.map((stratum, leaf) => place(stratum, codes[leaf]!)));
-  const totals = totalsByRelease(cells, places);
-  const added: { readonly like: number; readonly code: number }[] = [];
-  first.forEach((like, stratum) => {
-    const { was: all, is: now, releases } = totals.get(programs[like]!)!;
-    for (const [code, { was, is }] of releases) {
-      if (is / now - was / all < LEAST_SHARE || known.has(place(stratum, code))) continue;
-      added.push({ like, code });
-    }
-  });
-  const longer = (values: Float64Array) => {
+  const { places, programs, releases } = groupings(cells);
+  const [was, is] = [shares(cells, cells.before), shares(cells, cells.after)];
+  const won = leavesBy(
+    programs.parts,
+    releases.example.filter((leaf) => is[leaf]! - was[leaf]! >= LEAST_SHARE),
+  );
+  const { codes, sizes } = cells.leaves;
+  const own = codes[version]!;
+  const known = new Set(places.parts.map((place, leaf) => place * sizes[version]! + own[leaf]!));
+  const added = Array.from(places.example).flatMap((like, place) =>
+    (won.get(programs.parts[like]!) ?? []).flatMap((leaf) =>
+      known.has(place * sizes[version]! + own[leaf]!) ? [] : [{ like, code: own[leaf]! }],
+    ),
+  );
+  const longer = (values: Column) => {
     const all = new Float64Array(values.length + added.length);
     all.set(values);
     return all;
@@ -87,7 +88,7 @@ export function withMissing(cells: ChangeCells): ChangeCells {
     ...cells,
     leaves: {
       sizes,
-      codes: cells.leaves.codes.map((own, dimension) => {
+      codes: codes.map((own, dimension) => {
         const more = added.map(({ like, code }) => (dimension === version ? code : own[like]!));
         return Int32Array.from([...own, ...more]);
       }),
@@ -100,95 +101,148 @@ export function withMissing(cells: ChangeCells): ChangeCells {
   };
 }
 
+/** A value that one release reports for nearly all its rows, and nothing else does: country ZZ, network 0. */
+export interface Placeholder {
+  /** The release, by the dimensions of programs and versions. */
+  readonly where: CauseWhere;
+  readonly dimension: string;
+  readonly value: string | null;
+}
+
 /**
- * Moves earlier counts to the later release mix, by program, as if users had already gone from release
- * to release as they did since: a release that lost a part of its users loses it
- * everywhere, and those go, with what they held, to the releases that won. The sum over the releases
- * of a program stays in each country, network and test.
+ * The cells with rows of a placeholder where the rows of its release's program were before: it says
+ * nothing of where they are, so that nothing is missing elsewhere, and no place is new.
+ */
+export function withPlaces(given: ChangeCells): {
+  cells: ChangeCells;
+  placeholders: readonly Placeholder[];
+} {
+  if (!hasReleases(given)) return { cells: given, placeholders: [] };
+  const { leaves, names, values } = given;
+  const { programs, releases } = groupings(given);
+  const placeholders: Placeholder[] = [];
+  let cells = given;
+  for (const at of usersOf(given).users.dims.filter((one) => !releases.dims.includes(one))) {
+    const reported = cuboid(leaves, [...releases.dims, at]);
+    const ofValue = cuboid(leaves, [at]);
+    const all = sums(
+      ofValue,
+      given.before.map((n, leaf) => n + given.after[leaf]!),
+    );
+    const ofRelease = sums(releases, given.after);
+    const was = sums(programs, given.before);
+    sums(reported, given.after).forEach((rows, group) => {
+      const leaf = reported.example[group]!;
+      const isPlaceholder =
+        rows > Math.max(LEAST_RUNS, NEARLY * ofRelease[releases.parts[leaf]!]!) &&
+        rows > NEARLY * all[ofValue.parts[leaf]!]! &&
+        // More than the program can have had are a flood.
+        rows < 2 * given.ratio * was[programs.parts[leaf]!]!;
+      if (!isPlaceholder) return;
+      cells = placed(cells, at, reported, group);
+      const valueOf = (dim: number) => values[dim]![leaves.codes[dim]![leaf]!]!;
+      const where: Record<string, string | null> = {};
+      for (const dim of releases.dims) where[names[dim]!] = valueOf(dim);
+      placeholders.push({ where, dimension: names[at]!, value: valueOf(at) });
+    });
+  }
+  return { cells, placeholders };
+}
+
+/** Moves the rows of a group to the other leaves of its release, by what its program had there, and by what else is known of them. */
+function placed(cells: ChangeCells, at: number, reported: Cuboid, group: number): ChangeCells {
+  const { leaves, before, runs } = cells;
+  const { places, releases } = groupings(cells);
+  const had = sums(places, before);
+  const own = leavesIn(reported.parts, group);
+  const release = releases.parts[own[0]!]!;
+  const others = leavesIn(releases.parts, release).filter((leaf) => reported.parts[leaf] !== group);
+  // The same test, and the same network of rows that lack a country.
+  const rest = [...leaves.codes.keys()].filter((one) => one !== at);
+  const { parts } = cuboid(leaves, rest);
+  const alike = leavesBy(parts, others);
+  const weightOf = (leaf: number) => had[places.parts[leaf]!]!;
+  const spread = (column: Column) => {
+    const all = column.slice();
+    for (const leaf of own) {
+      const same = (alike.get(parts[leaf]!) ?? []).filter((one) => weightOf(one) > 0);
+      const to = same.length > 0 ? same : others;
+      const weight = to.reduce((sum, one) => sum + weightOf(one), 0);
+      if (!(weight > 0)) continue;
+      all[leaf]! -= column[leaf]!;
+      for (const one of to) all[one]! += (column[leaf]! * weightOf(one)) / weight;
+    }
+    return all;
+  };
+  return {
+    ...cells,
+    after: spread(cells.after),
+    partAfter: spread(cells.partAfter),
+    ...(runs && { runs: { ...runs, after: spread(runs.after) } }),
+  };
+}
+
+/**
+ * Moves a column of before to the later release mix, by program, as if users had already gone from
+ * release to release as they did since: a release that lost a part of its users loses it everywhere,
+ * and those go, with what they held, to the releases that won. Sums of a program in a place stay.
  *
  * @param counted runs, where they are known: they show how users went.
- * @param out leaves that nothing is learned from, those of causes.
+ * @param out leaves of causes, whose places show nothing.
  */
 export function upgrade(
   cells: ChangeCells,
   counted: Pick<ChangeCells, "before" | "after">,
   out?: Uint8Array,
-): (column: Float64Array) => Float64Array {
-  if (releaseDimensions(cells).version < 0 || cells.names.length === 1) return (column) => column;
-  const places = arranged(cells);
-  const { codes, strata, first, programs } = places;
-  // Where one release is a cause the others show nothing either: their parts of the rest are greater.
-  const doubted = new Uint8Array(first.length);
-  out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
+): (column: Column) => Column {
+  if (!hasReleases(cells)) return (column) => column;
+  const { places } = groupings(cells);
+  const [had, has] = [sums(places, counted.before), sums(places, counted.after)];
   // Nor does a place that a flood fills, as one probe can.
-  const [had, has] = [counted.before, counted.after].map((n) => sumsIn(strata, n, first.length));
-  has!.forEach((now, at) => {
-    if (now > FLOOD * (had![at]! * cells.ratio + LEAST_RUNS)) doubted[at] = 1;
-  });
-  const all = totalsByRelease(counted, places);
-  const totals = totalsByRelease(
-    counted,
-    places,
-    Uint8Array.from(strata, (stratum) => doubted[stratum]!),
-  );
-  for (const [program, { was, is }] of totals) {
-    // Where the whole program is a cause, nothing else shows where its users went.
-    if (was + is === 0) totals.set(program, all.get(program)!);
-  }
-  const kept = new Float64Array(codes.length).fill(1);
-  const gain = new Float64Array(codes.length);
-  const won = new Float64Array(first.length);
-  codes.forEach((code, leaf) => {
-    const program = totals.get(programs[leaf]!);
-    const release = program?.releases.get(code);
-    if (release === undefined || !(program!.was > 0 && program!.is > 0)) return;
-    const [then, now] = [release.was / program!.was, release.is / program!.is];
-    if (now < then) kept[leaf] = now / then;
-    else won[strata[leaf]!]! += gain[leaf] = now - then;
-  });
+  const doubted = has.map((now, at) => Number(now > FLOOD * (had[at]! * cells.ratio + LEAST_RUNS)));
+  out?.forEach((is, leaf) => (doubted[places.parts[leaf]!] ||= is));
+  const untold = Uint8Array.from(places.parts, (place) => doubted[place]!);
+  const sides = [counted.before, counted.after].map((column) => ({
+    beside: shares(cells, column, untold),
+    all: shares(cells, column),
+  }));
+  // Where the whole program is a cause, nothing else shows where its users went.
+  const [then, now] = sides.map(({ beside, all }) =>
+    all.map((share, leaf) => {
+      const isKnown = sides.every((side) => Number.isFinite(side.beside[leaf]));
+      return (isKnown ? beside[leaf]! : share) || 0;
+    }),
+  ) as [Column, Column];
+  const kept = then.map((share, leaf) => (share > now[leaf]! ? now[leaf]! / share : 1));
+  const gain = now.map((share, leaf) => Math.max(0, share - then[leaf]!));
+  const won = sums(places, gain);
   return (column) => {
-    const freed = new Float64Array(first.length);
-    column.forEach((value, leaf) => (freed[strata[leaf]!]! += value * (1 - kept[leaf]!)));
+    const left = column.map((value, leaf) => value * (1 - kept[leaf]!));
+    const freed = sums(places, left);
     return column.map((value, leaf) => {
-      const stratum = strata[leaf]!;
+      const place = places.parts[leaf]!;
       // Where no release that won has a leaf, users stayed.
-      if (!(won[stratum]! > 0)) return value;
-      return value * kept[leaf]! + (freed[stratum]! * gain[leaf]!) / won[stratum]!;
+      if (!(won[place]! > 0)) return value;
+      return value - left[leaf]! + (freed[place]! * gain[leaf]!) / won[place]!;
     });
   };
 }
 
-/** What a found element's rows share, by dimension, and which rows they are. */
-export interface NamedRows {
-  readonly where: Readonly<Record<string, string | null>>;
-  readonly leaves: readonly number[];
-  /** True if some rows of its values are of a cause before it. */
-  readonly rest: boolean;
-  readonly isRelease: boolean;
-  /** As it was found, by numbers. */
-  readonly dimensions: readonly number[];
-  readonly values: readonly number[];
-}
-
-/** A found element by name: of a version with its program, where one has it; the same number of another is another release. */
-export function namedRows(
-  cells: ChangeCells,
-  { dimensions, values: codes, leaves, rest }: Found,
-): NamedRows {
+/** A found element by name: of a version with its program, where one has it. */
+export function whereOf(cells: ChangeCells, { dims, codes, leaves }: Found): CauseWhere {
   const { names, values } = cells;
-  const isRelease = dimensions.includes(releaseDimensions(cells).version);
-  const where = Object.fromEntries(
-    dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
-  );
-  const named = isRelease ? { ...programOf(cells, leaves), ...where } : where;
-  return { dimensions, values: codes, rest, where: named, leaves, isRelease };
+  const isRelease = dims.includes(releaseDimensions(cells).version);
+  return {
+    ...(isRelease && programOf(cells, leaves)),
+    ...Object.fromEntries(dims.map((dim, at) => [names[dim]!, values[dim]![codes[at]!]!])),
+  };
 }
 
 /** The program that all of these leaves are of, by its dimension; nothing where there are several. */
 export function programOf(
   { leaves, names, values }: ChangeCells,
   some: readonly number[],
-): Readonly<Record<string, string | null>> {
+): CauseWhere {
   const { program } = releaseDimensions({ names });
   const codes = leaves.codes[program];
   const code = codes?.[some[0] ?? 0];
@@ -210,147 +264,89 @@ export type Open =
   | { readonly of: "gone"; readonly other: string };
 
 /** Of leaves of one program: the release that their change comes from. */
-export interface GuiltyRelease {
+export interface Guilty {
   readonly version: string;
-  readonly leaves: readonly number[];
-  /** Of `either` the release lost (or won) rows, or its whole program. */
-  readonly kind: "loses" | "either";
+  /** Missing where it may have been the whole program. */
+  readonly leaves?: readonly number[];
   /** What these rows can't tell of it. */
   readonly open?: Open | undefined;
 }
 
-/** Rows before (scaled to the later range) and after, and the variance per row. */
-interface Kept extends Totals {
-  readonly noise: number;
-}
-
-interface ReleaseRows extends Kept {
+interface ReleaseRows {
+  readonly was: number;
+  readonly is: number;
   readonly text: string;
   readonly leaves: readonly number[];
-}
-
-function keptOf(
-  { before, after, ratio }: ChangeCells,
-  leaves: readonly number[],
-  variance: Float64Array,
-): Kept {
-  const [was, is] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
-  return { was, is, noise: Math.max(1, sumOver(variance, leaves) / (was + is)) };
-}
-
-/** The releases that these leaves are of, the newest first. */
-function releasesOf(
-  cells: ChangeCells,
-  leaves: readonly number[],
-  variance: Float64Array,
-): ReleaseRows[] {
-  const { version } = releaseDimensions(cells);
-  return [...leavesBy(cells.leaves.codes[version]!, leaves)]
-    .map(([code, own]) => {
-      return {
-        ...keptOf(cells, own, variance),
-        text: cells.values[version]![code] ?? "",
-        leaves: own,
-      };
-    })
-    .sort((a, b) => compareVersions(b.text, a.text));
 }
 
 /**
  * Which release a program's change comes from; undefined where the whole program changed.
  *
- * Users stay with a release or leave it. If another release kept its rows, the newest one lost (or won)
- * them. Otherwise the loss follows how many users upgraded, or is even, which means the whole program. A
- * release that loses rows from its first day on wins some as users come to it.
+ * Users stay with a release or leave it. If others kept their rows, the newest one lost (or won) them.
+ * One that is gone altogether was shut out, as users never all upgrade within a range. Otherwise the loss
+ * follows how many users upgraded, or is even, which means the whole program.
  *
- * @param variance of each leaf's change.
+ * @param noise the dispersion of these rows. @param least part of the program's rows that is a loss.
  */
-export function guilty(
+export function guiltyRelease(
   cells: ChangeCells,
+  counted: Pick<ChangeCells, "before" | "after">,
   leaves: readonly number[],
-  variance: Float64Array,
-): GuiltyRelease | undefined {
-  const all = keptOf(cells, leaves, variance);
+  noise: number,
+  least = TOTAL_TOLERANCE,
+): Guilty | undefined {
+  const { version } = releaseDimensions(cells);
+  const rowsOf = (some: readonly number[], text = ""): ReleaseRows => {
+    const was = total(counted.before, some) * cells.ratio;
+    return { was, is: total(counted.after, some), text, leaves: some };
+  };
+  const all = rowsOf(leaves);
   // An empty version is no release.
-  const some = releasesOf(cells, leaves, variance).filter(({ text }) => text !== "");
-  const releases = some.filter(({ was, is }) => {
-    return is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was;
-  });
-  const [newest] = releases;
-  const others = releases.filter((one) => one !== newest && one.was > 0);
-  if (newest === undefined || others.length === 0 || !(all.was > 0)) return undefined;
-  // Users stay or leave: those releases that were left say nothing, those that kept their rows do.
-  const [level, left] = [all.is / all.was, (one: Totals) => one.is / one.was];
-  const kept = others.filter((one) => left(one) > Math.sqrt(level));
-  const steady =
-    kept.length > 0 &&
-    keptOf(
-      cells,
-      kept.flatMap((one) => one.leaves),
-      variance,
-    );
-  if (steady && stayed(steady, all) > LIKELIER) {
-    const own = { version: newest.text, leaves: newest.leaves, kind: "loses" } as const;
+  const releases = [...leavesBy(cells.leaves.codes[version]!, leaves)]
+    .map(([code, some]) => rowsOf(some, cells.values[version]![code] ?? ""))
+    .filter(({ text }) => text !== "")
+    .sort((a, b) => compareVersions(b.text, a.text));
+  const gone = releases.filter(
+    ({ was, is }) =>
+      was > Math.max(PART_TOLERANCE * all.was, LEAST_RUNS * noise) && is <= PART_TOLERANCE * was,
+  );
+  const shut = gone[0];
+  const lost = all.was - all.is;
+  const isLost = lost > Math.max(least * all.was, Math.sqrt(noise * (all.was + all.is)));
+  const isLeft = all.is > PART_TOLERANCE * all.was;
+  if (shut && gone.length === 1 && isLeft && isLost && shut.was >= lost) {
+    const newest = releases[0]!;
+    const open = newest === shut ? undefined : ({ of: "gone", other: newest.text } as const);
+    return { version: shut.text, leaves: shut.leaves, open };
+  }
+  const [newest, ...others] = releases.filter(
+    ({ was, is }) => is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was,
+  );
+  if (least === 0 || !isLeft || newest === undefined || !others.some(({ was }) => was > 0))
+    return undefined;
+  const level = all.is / all.was;
+  const kept = others.filter(({ was, is }) => was > 0 && is / was > Math.sqrt(level));
+  const old = rowsOf(kept.flatMap((one) => one.leaves));
+  const likelihood = (factor: number) => {
+    const variance = (noise * (factor + factor ** 2)) / old.was + (PART_TOLERANCE / 2) ** 2;
+    return -((old.is / old.was - factor) ** 2) / (2 * variance) - Math.log(variance) / 2;
+  };
+  if (kept.length > 0 && likelihood(1) - likelihood(level) > LIKELIER) {
+    const own = { version: newest.text, leaves: newest.leaves };
     if (all.is > all.was) return own;
     // Users may have gone to a newer one that hardly sends anything.
-    const silent = some.slice(0, some.indexOf(newest)).find(({ was, is }) => is > NEW * was);
+    const silent = releases.slice(0, releases.indexOf(newest)).find(({ was, is }) => is > 2 * was);
     if (silent !== undefined) {
       const open = { of: "silent", release: newest.text, other: silent.text } as const;
-      return { version: newest.text, leaves, kind: "either", open };
+      return { version: newest.text, open };
     }
     // Nobody knows whether users of a release that is gone would have come to it.
-    const [gone] = goneOf(some, all);
-    return { ...own, open: gone && { of: "lost", other: gone.text } };
+    return { ...own, open: shut && { of: "lost", other: shut.text } };
   }
   // Where nobody upgraded it is the program.
-  if (all.is > all.was || Math.abs(left(newest) / level - 1) < TOTAL_TOLERANCE) return undefined;
-  const open = { of: "program", release: newest.text } as const;
-  return { version: newest.text, leaves, kind: "either", open };
-}
-
-/**
- * The one release of these leaves that is gone, if what it had is enough to account for the loss. Users
- * who upgrade never all do within a range: who sees nothing more of a release sees it shut out.
- */
-export function goneRelease(
-  cells: ChangeCells,
-  leaves: readonly number[],
-  variance: Float64Array,
-  least = TOTAL_TOLERANCE,
-): GuiltyRelease | undefined {
-  const all = keptOf(cells, leaves, variance);
-  const releases = releasesOf(cells, leaves, variance).filter(({ text }) => text !== "");
-  const gone = goneOf(releases, all);
-  const [own] = gone;
-  const lost = all.was - all.is;
-  if (own === undefined || gone.length > 1 || !(lost > least * all.was)) return undefined;
-  // Of a program that is gone altogether none of its releases is.
-  if (own.was < lost || all.is <= PART_TOLERANCE * all.was) return undefined;
-  const [newest] = releases;
-  return {
-    version: own.text,
-    leaves: own.leaves,
-    kind: "loses",
-    open: newest === own ? undefined : { of: "gone", other: newest!.text },
-  };
-}
-
-/** Those that had a fair part of all rows and have hardly one left. */
-function goneOf(releases: readonly ReleaseRows[], all: Kept): readonly ReleaseRows[] {
-  return releases.filter(({ was, is }) => {
-    return (
-      was > PART_TOLERANCE * all.was && was > LEAST_RUNS * all.noise && is <= PART_TOLERANCE * was
-    );
-  });
-}
-
-/** Logarithm of how much likelier rows kept all than what the program did. */
-function stayed({ was, is, noise }: Kept, program: Totals): number {
-  const likelihood = (left: number) => {
-    const variance = (noise * (left + left ** 2)) / was + (PART_TOLERANCE / 2) ** 2;
-    return -((is / was - left) ** 2) / (2 * variance) - Math.log(variance) / 2;
-  };
-  return likelihood(1) - likelihood(program.is / program.was);
+  if (all.is > all.was || Math.abs(newest.is / newest.was / level - 1) < TOTAL_TOLERANCE)
+    return undefined;
+  return { version: newest.text, open: { of: "program", release: newest.text } };
 }
 
 /** Users of a program who went from release to release. */
@@ -370,30 +366,28 @@ export interface Move {
 export function moves(cells: ChangeCells): Move[] {
   const { version, program } = releaseDimensions(cells);
   if (version < 0) return [];
-  return [...totalsByRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
-    const least = (PART_TOLERANCE * (was * cells.ratio + is)) / 2;
-    const moved = [...releases]
-      .map(([code, own]) => {
-        return { text: cells.values[version]![code]!, change: own.is - own.was * cells.ratio };
-      })
-      .filter(({ change }) => Math.abs(change) > least);
-    const lost = moved.reduce((sum, { change }) => sum + Math.max(0, -change), 0);
-    const won = moved.reduce((sum, { change }) => sum + Math.max(0, change), 0);
-    if (Math.min(lost, won) <= ALIKE_RATIO * Math.max(lost, won)) return [];
-    const order = (a: string | null, b: string | null) => compareVersions(a ?? "", b ?? "");
-    const [left, most] = [-1, 1].map((sign) =>
-      moved.reduce((a, b) => (sign * b.change > sign * a.change ? b : a)),
-    );
-    const side = (sign: number) =>
-      moved.flatMap(({ text, change }) => (change * sign > 0 ? [text] : [])).sort(order);
-    return [
-      {
-        program: program < 0 ? null : cells.values[program]![name]!,
-        dimension: cells.names[version]!,
-        values: [...side(-1), ...side(1)],
-        isBack: order(most!.text, left!.text) < 0,
-        kept: is / (was * cells.ratio),
-      },
-    ];
+  const { codes } = cells.leaves;
+  return [...leavesBy(groupings(cells).programs.parts).values()].flatMap((all) => {
+    const [was, is] = [total(cells.before, all) * cells.ratio, total(cells.after, all)];
+    const moved = [...leavesBy(codes[version]!, all)]
+      .map(([code, own]) => ({
+        text: cells.values[version]![code]!,
+        change: total(cells.after, own) - total(cells.before, own) * cells.ratio,
+      }))
+      .filter(({ change }) => Math.abs(change) > (PART_TOLERANCE * (was + is)) / 2)
+      .sort((a, b) => compareVersions(a.text, b.text));
+    const [left, won] = [-1, 1].map((sign) => moved.filter(({ change }) => change * sign > 0));
+    const [lost, gained] = [left!, won!].map((some) =>
+      some.reduce((sum, { change }) => sum + Math.abs(change), 0),
+    ) as [number, number];
+    if (Math.min(lost, gained) <= 0.5 * Math.max(lost, gained)) return [];
+    const byChange = [...moved].sort((a, b) => a.change - b.change);
+    return {
+      program: program < 0 ? null : cells.values[program]![codes[program]![all[0]!]!]!,
+      dimension: cells.names[version]!,
+      values: [...left!, ...won!].map(({ text }) => text),
+      isBack: compareVersions(byChange.at(-1)!.text, byChange[0]!.text) < 0,
+      kept: is / was,
+    };
   });
 }

@@ -6,7 +6,6 @@ import type { Result } from "../../result/result.js";
 import type { TimeRange } from "../../time/time-range.js";
 import type { ChangeSource } from "./cells.js";
 import type { Part } from "./account.js";
-import { ALIKE_RATIO } from "./thresholds.js";
 
 /** The ranges that were compared, and which rows count. */
 export interface Compared {
@@ -18,6 +17,8 @@ export interface Compared {
 
 type Ask = (options: object) => Promise<Result<object>>;
 
+/** Duplicates tell why runs hold more if they are this part of what is more. */
+const LEAST_REPEATED = 0.5;
 /** So many causes are asked about. */
 const MOST_ASKED = 3;
 
@@ -41,7 +42,7 @@ export async function withRunEvidence(
       const shown = ask && (await sidesOf(ask, isFewer, compared, part));
       // Duplicates tell it only where they are enough of it.
       const more = 1 - part.before! / part.after!;
-      const isTold = shown && (isFewer || shown.is - shown.was > ALIKE_RATIO * more);
+      const isTold = shown && (isFewer || shown.is - shown.was > LEAST_REPEATED * more);
       known.push({ ...part, ...(isTold && { shown }) });
     } else if (at < MOST_ASKED && part.before === 0) {
       const history = await optional(() => historyOf(source, compared, part));

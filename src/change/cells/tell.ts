@@ -31,7 +31,6 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
     "That is more than chance gives once in ten questions, but too little to name it for certain",
   "one user": "Nearly all of it is of one program, country and network: it may be one user",
   "few users": "A few users who came or went may have done it",
-  "few runs": "These are too few runs to name it for certain",
   "few rows": "These rows are too few: that can be chance",
 };
 
@@ -71,6 +70,11 @@ export function tellExplanation(
     isTooFew && unseenIs,
     // Of rows that are too few nobody knows that users only upgraded.
     ...(isTooFew ? [] : movesText(cells, account.moves)),
+    ...(account.placeholders ?? []).map(
+      ({ where, dimension, value }) =>
+        `${elementText(where)} reports ${dimension} ${valueText(value)} alone: its rows count where its program's were before`,
+    ),
+    ...parts.map((part) => renamedText(part, parts)),
     ...parts.map(historyText),
     // A release tells it itself.
     ...parts.map(({ kind, open }) => kind === "moved" && open && openText(open)),
@@ -81,15 +85,24 @@ export function tellExplanation(
     !isTooFew && unseenIs,
   ];
   const [first, ...others] = causes;
-  if (first === undefined) {
+  // A doubt is no headline while the whole moved by no more than its noise.
+  const isDoubt =
+    first?.grade === "may be" &&
+    parts[0]!.kind !== "all" &&
+    Math.abs(after! - before!) < account.half;
+  if (first === undefined || isDoubt) {
     const looked = cells.names.join(", ");
-    if (isLarge(account)) {
+    const doubts = causes.map((cause, at) => causeSentence(cells, cause, parts[at]!, parts));
+    if (doubts.length === 0 && isLarge(account)) {
       const head = `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`;
       return tell(head, whole, [`No part of it stands out from the noise in ${looked}`, ...more]);
     }
     if (isTooFew) {
-      return tell("I can't tell whether a part of it moved: too few rows", whole, more);
+      const head = "I can't tell whether a part of it moved: too few rows";
+      return tell(head, whole, [...doubts, ...more]);
     }
+    if (doubts.length > 0)
+      return tell("Nothing stands out for certain", whole, [...doubts, ...more]);
     const moved = account.moves.length > 0 ? "Apart from upgrades no" : "No";
     const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
     return tell("Nothing stands out", whole, [usual, ...more]);
@@ -100,8 +113,8 @@ export function tellExplanation(
     return causeSentence(cells, cause, parts[at + 1]!, parts);
   });
   const untold = others.length - listed.length;
-  return tell(first.grade === "named" ? head : `May be: ${head}`, evidence, [
-    parts[0]!.doubt && DOUBTS[parts[0]!.doubt],
+  return tell(headOf(head, parts[0]!), evidence, [
+    doubtOf(parts[0]!),
     ...details,
     isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
     ...listed,
@@ -111,7 +124,7 @@ export function tellExplanation(
   ]);
 }
 
-/** What happened to a cause's rows, in a sentence or more. */
+/** What happened to a cause's rows, in a sentence or more: "Possibly probe_cc IT fell …. … it may be one user." */
 export function causeSentence(
   cells: ChangeCells,
   cause: Cause,
@@ -119,7 +132,17 @@ export function causeSentence(
   parts: readonly Part[],
 ): string {
   const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
-  return tell(headline, evidence, details).sentence;
+  return tell(headOf(headline, part), evidence, [doubtOf(part), ...details]).sentence;
+}
+
+function doubtOf({ doubt }: Part): string | undefined {
+  return doubt && DOUBTS[doubt];
+}
+
+/** Names keep their capitals: "Possibly all rows alike fell", "Possibly Kiosk stopped". */
+function headOf(headline: string, { doubt }: Part): string {
+  if (doubt === undefined) return headline;
+  return `Possibly ${/^(All|The|It|Users) /.test(headline) ? lowered(headline) : headline}`;
 }
 
 /** How the measure moved over all rows; nothing where that isn't known. */
@@ -142,9 +165,8 @@ interface Outstanding {
 /** Tells a comparison by the values that stand out, or by the mix of them. */
 export function tellComparison(
   cells: ChangeCells,
-  ends: Ends,
+  { moves, parts, ...ends }: Pick<Account, "moves" | "parts"> & Ends,
   outstanding: readonly Outstanding[],
-  mix: Part | undefined,
 ): Telling {
   if (cells.before.length === 0) {
     return tell(
@@ -154,7 +176,8 @@ export function tellComparison(
     );
   }
   const whole = wholeText(cells, ends);
-  const mixIs = mix?.kind === "mix" && mixTexts(cells, mix).map(capital).join(" ");
+  const mix = mixNamed(parts);
+  const mixIs = mix && mixTexts(cells, mix).map(capital).join(" ");
   const named = outstanding
     .slice(0, MOST_LISTED)
     .map(
@@ -162,8 +185,9 @@ export function tellComparison(
         `${dimension} ${valueText(value)} (${relative === null ? "none before" : signedPercent(relative)})`,
     );
   if (named[0] === undefined) {
-    const none = `No value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
-    const head = mix ? "The mix of values changed" : "No value moved unlike the whole";
+    const no = moves.length > 0 ? "Apart from upgrades no" : "No";
+    const none = `${no} value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
+    const head = mix ? "The mix of values changed" : `${no} value moved unlike the whole`;
     return tell(head, whole, [mixIs || none]);
   }
   const more = outstanding.length - named.length;
@@ -172,6 +196,12 @@ export function tellComparison(
     `Moved unlike the whole: ${named.join("; ")}${further}`,
     mixIs,
   ]);
+}
+
+/** The mix that certainly makes up most of a rate's change. */
+export function mixNamed(parts: readonly Part[]): MixShift | undefined {
+  const [first] = parts;
+  return first?.kind === "mix" && first.doubt === undefined ? first : undefined;
 }
 
 /** "Measurements fell by 12,345 (23 %), from 53,000 to 41,000 in 8–14 May 2026 against 1–7 May 2026". */
@@ -466,6 +496,20 @@ function unseenText(cells: ChangeCells, unseen: Unseen): string {
       return `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`;
     }
   }
+}
+
+/** "software_name app may go on as software_name app2: as many measurements came as were lost". */
+function renamedText(gone: Part, parts: readonly Part[]): string | undefined {
+  const isGone = gone.kind !== "runs hold" && gone.after! < 0.05 * gone.before!;
+  const came = parts.find(
+    ({ before, where, change, half }) =>
+      before! < 1 &&
+      Object.keys(where).join() === Object.keys(gone.where).join() &&
+      Math.abs(change + gone.change) < half + gone.half,
+  );
+  return isGone && came
+    ? `${elementText(gone.where)} may go on as ${elementText(came.where)}: about as many came as were lost`
+    : undefined;
 }
 
 /** "probe_cc IT isn't new: 1,234 came in April, before the earlier range". */

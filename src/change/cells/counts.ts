@@ -1,0 +1,236 @@
+import { greatest } from "../../base/statistics.js";
+import { CONFIDENCES } from "../../query/wilson.js";
+import type { CauseWhere } from "../words.js";
+import type { Account, Doubt, Part, Unseen } from "./account.js";
+import type { ChangeCells } from "./cells.js";
+import { leavesBy, marked, total, without } from "./cube.js";
+import {
+  guiltyRelease,
+  moves,
+  programOf,
+  releaseDimensions,
+  upgrade,
+  usersOf,
+  whereOf,
+  type Guilty,
+  type Open,
+} from "./releases.js";
+import { openOf, runSizes } from "./run-sizes.js";
+import { deviance, search, type Contrast, type Found, type Outcome } from "./scan.js";
+import { CAUTION, CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE, UNSEEN } from "./thresholds.js";
+
+/** Causes that are told where none is certain. */
+const MOST_GUESSED = 3;
+
+/** Rows that came in another number than was to be expected. */
+interface Cause {
+  readonly where: CauseWhere;
+  readonly leaves: readonly number[];
+  /** The rows whose expectation, less what the others of them came to, is that of its own. */
+  readonly scope: readonly number[];
+  readonly rest?: boolean;
+  readonly isEither?: boolean;
+  readonly open?: Open | undefined;
+  readonly doubt?: Doubt | undefined;
+}
+
+/**
+ * A count's change: runs that hold more or fewer measurements than was to be expected, what came in
+ * another number, had all runs held that, and what all rows did alike; the greatest first.
+ */
+export function flowAccount(given: ChangeCells): Account {
+  const [was, is] = [total(given.before) * given.ratio, total(given.after)];
+  if (was === 0 || is === 0) return allOrNothing(given, was, is);
+  const { sizes, maybe, after } = runSizes(given);
+  const cells = { ...given, after };
+  const counted = { ...cells, ...cells.runs };
+  const { version, program } = releaseDimensions(cells);
+  const outcome = searchCounts(cells, counted);
+  const { named, whole, rival, oneUser } = outcome;
+  const expected = expectedIn(cells, counted, named);
+  const size = expectedIn(counted, counted, named).map((n, leaf) => n + counted.after[leaf]!);
+  /** The variance of some leaves' change, in rows. */
+  const variance = (some: readonly number[]) => {
+    const perRun = (total(expected, some) + total(after, some)) / total(size, some) || 0;
+    return outcome.variance(some) * perRun ** 2;
+  };
+  const part = (cause: Cause): Part => {
+    const { where, leaves, scope, rest = false, isEither, open, doubt } = cause;
+    const own = new Set(leaves);
+    const others = scope.filter((leaf) => !own.has(leaf));
+    const [before, now] = [total(expected, scope) - total(after, others), total(after, leaves)];
+    const isRelease = version >= 0 && cells.names[version]! in where;
+    return {
+      kind: isEither === true ? "either" : isRelease ? "release" : "moved",
+      where,
+      leaves,
+      rest,
+      isAsIf: Math.abs(total(given.after, leaves) - now) > 0.5,
+      before,
+      after: now,
+      change: now - before,
+      half: CONFIDENCES[0.95] * Math.sqrt(variance(scope)),
+      open,
+      doubt,
+    };
+  };
+  const causeOf = (one: Found, doubt?: Doubt): Cause => {
+    const { leaves, rest } = one;
+    return byRelease({ where: whereOf(cells, one), leaves, scope: leaves, rest, doubt });
+  };
+  const wholeCause = (leaves: readonly number[], doubt?: Doubt): Cause =>
+    byRelease({ where: {}, leaves, scope: leaves, open: openOf(cells, rival), doubt });
+  const causes = named.map((one) => causeOf(one));
+  if (whole?.isCertain === true) causes.push(wholeCause(whole.leaves));
+  // A small new program is news, no cause, whether it is found by its name or by its only release.
+  const isNews = ({ where, before, after: now }: Part) => {
+    const names = Object.keys(where).filter((name) => name !== cells.names[version]);
+    return before! < 1 && now! < PART_TOLERANCE * was && names.join() === cells.names[program];
+  };
+  const changed = causes.map(part);
+  const sure = [...sizes, ...changed.filter((one) => !isNews(one))];
+  const parts = (sure.length > 0 ? sure : guessed()).sort(
+    (a, b) =>
+      Number(a.doubt !== undefined) - Number(b.doubt !== undefined) ||
+      Math.abs(b.change) - Math.abs(a.change),
+  );
+  // A program that a cause names didn't just upgrade.
+  const told = program < 0 ? [] : parts.map(({ where }) => where[cells.names[program]!]);
+  const flows = parts.filter(({ kind }) => kind !== "runs hold");
+  const left = without(after.length, flows);
+  const change = is - was - parts.reduce((sum, one) => sum + one.change, 0);
+  const before = was - flows.reduce((sum, one) => sum + one.before!, 0);
+  return {
+    before: was,
+    after: is,
+    half: CONFIDENCES[0.95] * Math.sqrt(variance([...after.keys()])),
+    parts,
+    rest: {
+      ...part({ where: {}, leaves: left, scope: left }),
+      before,
+      after: before + change,
+      change,
+    },
+    moves: moves(cells).filter((move) => !told.includes(move.program)),
+    news: changed.filter(isNews),
+    unseen: sure.length === 0 ? unseenOf(cells, outcome, size) : undefined,
+    noise: (some) => {
+      const rows = total(expected, some) + total(after, some);
+      return (outcome.dispersion(some) * rows) / total(size, some) || outcome.dispersion();
+    },
+  };
+
+  /** Of a program that changed, the release that did. */
+  function byRelease(cause: Cause, least?: number): Cause {
+    const name = cells.names[version];
+    const whose = programOf(cells, cause.leaves);
+    const isOne = program < 0 || Object.keys(whose).length > 0;
+    if (name === undefined || name in cause.where || !isOne) return cause;
+    const noise = outcome.dispersion(cause.leaves);
+    const guilty: Guilty | undefined = guiltyRelease(cells, counted, cause.leaves, noise, least);
+    if (guilty === undefined) return cause;
+    const { leaves, open } = guilty;
+    if (leaves === undefined)
+      return { ...cause, where: { ...whose, ...cause.where }, open, isEither: true };
+    const own = { ...cause, leaves, open };
+    // The others lack nothing that it should have had.
+    if (part(own).before! < 0) return cause;
+    return { ...own, where: { ...whose, [name]: guilty.version, ...cause.where } };
+  }
+
+  /** The likeliest of what only may be. */
+  function guessed(): Part[] {
+    const counts = whole
+      ? [part(wholeCause(whole.leaves, "chance"))]
+      : outcome.maybe
+          .map((one) => part(causeOf(one, oneUser.has(one) ? "one user" : "chance")))
+          .filter((one) => !isNews(one));
+    const isChance = ({ doubt }: Part) => doubt === "chance";
+    const [size] = maybe.filter(isChance);
+    if (size !== undefined) return [size];
+    const some = counts.some(isChance) ? counts : goneReleases();
+    return (some.length > 0 ? some : [...maybe.slice(0, 1), ...counts]).slice(0, MOST_GUESSED);
+  }
+
+  /** Releases of which no row is left, where their program's loss is too small to name it. */
+  function goneReleases(): Part[] {
+    if (program < 0) return [];
+    return [...leavesBy(cells.leaves.codes[program]!).values()].flatMap((leaves) => {
+      const cause = byRelease({ where: {}, leaves, scope: leaves, doubt: "chance" }, 0);
+      return cause.leaves === leaves ? [] : [part(cause)];
+    });
+  }
+}
+
+type Counted = Pick<ChangeCells, "before" | "after">;
+
+/** What was to be expected of each leaf, as users went from release to release beside these causes. */
+function expectedIn(cells: ChangeCells, counted: Counted, causes: readonly Found[]) {
+  const moved = upgrade(cells, counted, marked(cells.before.length, causes));
+  return moved(cells.before).map((n) => n * cells.ratio);
+}
+
+/** Values and combinations of values whose rows (runs, where they are known) came in another number. */
+function searchCounts(cells: ChangeCells, counted: ChangeCells): Outcome {
+  const { runs, ratio, leaves, source } = cells;
+  const { version } = releaseDimensions(cells);
+  const prior = runs || source === "runs" ? CLUMP.runs : CLUMP.rows;
+  return search((out): Contrast => {
+    const before = upgrade(cells, counted, out)(counted.before).map((n) => n * ratio);
+    const size = before.map((n, leaf) => n + counted.after[leaf]!);
+    return {
+      leaves,
+      after: counted.after,
+      before,
+      exposureAfter: size,
+      exposureBefore: size,
+      ...usersOf(cells),
+      isShare: false,
+      isAlone: false,
+      usual: { dispersion: prior, least: 1 },
+      tolerance: (dims) =>
+        dims.length === 0 || dims.includes(version) ? TOTAL_TOLERANCE : PART_TOLERANCE,
+    };
+  });
+}
+
+/** Where one of the ranges holds no row there is nothing to search: all went, or all came, if so many aren't there by chance. */
+function allOrNothing(cells: ChangeCells, before: number, after: number): Account {
+  const all = without(cells.before.length, []);
+  const change = after - before;
+  const { before: had, after: has } = { ...cells, ...cells.runs };
+  const clump = cells.runs || cells.source === "runs" ? CLUMP.runs : CLUMP.rows;
+  const isSure = (total(had) + total(has)) / clump > CERTAIN ** 2 / 2;
+  const half = CONFIDENCES[0.95] * Math.sqrt(clump * Math.abs(change));
+  const part = { kind: "all", where: {}, leaves: all, before, after, change, half } as const;
+  return {
+    before,
+    after,
+    half,
+    parts: change === 0 ? [] : [{ ...part, doubt: isSure ? undefined : "few rows" }],
+    rest: { ...part, kind: "moved", leaves: [], before: 0, after: 0, change: 0, half: 0 },
+    moves: [],
+    noise: () => clump,
+  };
+}
+
+/** What would not have been named; or, where that is half of all rows, that they are too few. */
+function unseenOf(
+  { names, leaves, before, after, ratio }: ChangeCells,
+  { dispersion }: Outcome,
+  size: Float64Array,
+): Unseen {
+  const effective = total(size) / dispersion() / UNSEEN;
+  const price = CAUTION + Math.log(greatest(leaves.sizes)) + names.length * Math.LN2;
+  /** The rows of a value, as a part of those of both ranges, whose loss of this part would be named. */
+  const least = (lost: number, usual: number) =>
+    price / deviance(1 - lost, 1, 1 - usual) / effective;
+  const [half, fifth] = [least(0.5, PART_TOLERANCE), least(0.2, TOTAL_TOLERANCE)];
+  if (2 * half >= 1) return { of: "anything" };
+  let whole = TOTAL_TOLERANCE;
+  const bar = CAUTION + Math.LN2;
+  while (whole < 1 && (effective / 2) * deviance(1 - whole, 1, 1 - TOTAL_TOLERANCE) < bar)
+    whole += 0.01;
+  const rows = total(before) * ratio + total(after);
+  return { of: "losses", rows, half, fifth: 2 * fifth < 1 ? fifth : undefined, whole: whole / 2 };
+}
