@@ -18,6 +18,7 @@ import {
   watchFlow,
   WINDOWS,
   type Drop,
+  type Model,
   type Recovery,
   type Season,
   type Watch,
@@ -177,7 +178,8 @@ export async function findAnomalies(
     return { telling, finding, judged: [], alarms: [], moved: [], seen: [], newest: "", end: "" };
   }
   const rate = options.falseAlarms ?? 1;
-  const model = { rate: rate / series.length, counts: known.every(Number.isInteger) };
+  const isPart = series.length > 1;
+  const model = { rate: rate / series.length, counts: known.every(Number.isInteger), isPart };
   const clock = placesOf(flows);
   const judged = series.map((each) => watchSeries(flows, each, clock, season, span, model));
   const alarms = judged
@@ -213,7 +215,7 @@ function watchSeries(
   places: readonly number[],
   season: Season,
   span: Span,
-  model: { readonly rate: number; readonly counts: boolean; readonly drop?: Drop },
+  model: Omit<Model, "gap">,
 ): WatchedSeries {
   const began = firstRow(series);
   // An hour that the clock skips is as the one before, one that it repeats counts once.

@@ -74,6 +74,8 @@ export interface Model {
   readonly gap: number;
   /** Whether values scatter at least as a Poisson process does. */
   readonly counts: boolean;
+  /** True leaves out a series of less than a run a bucket: one of many, its tail is too short for its share of the rate. */
+  readonly isPart?: boolean;
   /** A drop that is known: it alone is followed. */
   readonly drop?: { readonly from: number; readonly to: number };
 }
@@ -217,6 +219,7 @@ class Reader implements Watch {
   readonly #spreads: readonly Dispersion[];
   /** The first bucket that windows may hold: what came before it is of a drop that is over. */
   #resumed = 0;
+  #isWatched = true;
 
   constructor(
     readonly values: Values,
@@ -256,7 +259,8 @@ class Reader implements Watch {
       scores.push(score);
       const drop = this.drops.at(-1);
       if (drop?.isOpen) this.#follow(drop, at);
-      const isLow = at >= learning(season) && score !== null && score > limit;
+      this.#isWatched = model.isPart !== true || mean >= spread.at(mean, hour);
+      const isLow = this.#isWatched && at >= learning(season) && score !== null && score > limit;
       if (model.drop !== undefined) {
         if (at === model.drop.to - 1) this.#begin(model.drop.from, at + 1, 1);
       } else if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
@@ -285,7 +289,7 @@ class Reader implements Watch {
   least(at: number, length: number): number {
     const place = this.#lengths.findLastIndex((each) => each <= length);
     const [from, limit] = [at - this.#lengths[place]! + 1, this.#limits[at] ?? Infinity];
-    if (!(from >= learning(this.season)) || limit === Infinity) return 2;
+    if (!(from >= learning(this.season)) || limit === Infinity || !this.#isWatched) return 2;
     const due = this.#due(from, at + 1);
     if (!(this.#spreads[place]!.score(0, due, this.#hour(at)) > limit)) return 2;
     return Math.min(1, 1 - this.#valueAt(limit + CERTAIN, due, place, at) / due);
