@@ -12,6 +12,7 @@ import {
   NEARLY,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
+  WIDE,
 } from "./thresholds.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -122,7 +123,18 @@ export function withPlaces(given: ChangeCells): {
   const { programs, releases } = groupings(given);
   const placeholders: Placeholder[] = [];
   let cells = given;
-  for (const at of usersOf(given).users.dims.filter((one) => !releases.dims.includes(one))) {
+  const dims = usersOf(given).users.dims.filter((one) => !releases.dims.includes(one));
+  for (const at of dims) {
+    const others = cuboid(
+      leaves,
+      dims.filter((one) => one !== at),
+    );
+    // One user has a country and a network of his own, too.
+    const isWide = (some: readonly number[]) => {
+      const own = [...leavesBy(others.parts, some).values()].map((of) => total(given.after, of));
+      const squares = own.reduce((sum, n) => sum + n ** 2, 0);
+      return dims.length === 1 || total(given.after, some) ** 2 / squares > WIDE;
+    };
     const reported = cuboid(leaves, [...releases.dims, at]);
     const ofValue = cuboid(leaves, [at]);
     const all = sums(
@@ -133,11 +145,14 @@ export function withPlaces(given: ChangeCells): {
     const was = sums(programs, given.before);
     sums(reported, given.after).forEach((rows, group) => {
       const leaf = reported.example[group]!;
+      const had = given.ratio * was[programs.parts[leaf]!]!;
+      // More than the program can have had are a flood.
       const isPlaceholder =
-        rows > Math.max(LEAST_RUNS, NEARLY * ofRelease[releases.parts[leaf]!]!) &&
+        rows > PART_TOLERANCE * had &&
+        rows < 2 * had &&
+        rows > NEARLY * ofRelease[releases.parts[leaf]!]! &&
         rows > NEARLY * all[ofValue.parts[leaf]!]! &&
-        // More than the program can have had are a flood.
-        rows < 2 * given.ratio * was[programs.parts[leaf]!]!;
+        isWide(leavesIn(reported.parts, group));
       if (!isPlaceholder) return;
       cells = placed(cells, at, reported, group);
       const valueOf = (dim: number) => values[dim]![leaves.codes[dim]![leaf]!]!;

@@ -34,7 +34,7 @@ export function explanation(): Explanation {
   const before = leaves.map(() => 20_000 + Math.round(30_000 * random()));
   const after = leaves.map(([a, , c], at) =>
     Math.round(
-      before[at]! * (0.99 + 0.02 * random()) * (a === 1 && c === 2 ? 0.1 : c === 0 ? 1.4 : 1),
+      before[at]! * (0.99 + 0.02 * random()) * (a === 1 && c === 2 ? 0.4 : c === 0 ? 1.25 : 1),
     ),
   );
   const { origin } = makeResult({ t: [] });
