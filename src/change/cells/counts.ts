@@ -7,6 +7,7 @@ import { leavesBy, marked, total, without } from "./cube.js";
 import {
   guiltyRelease,
   moves,
+  openOf,
   programOf,
   releaseDimensions,
   upgrade,
@@ -15,7 +16,7 @@ import {
   type Guilty,
   type Open,
 } from "./releases.js";
-import { openOf, runSizes } from "./run-sizes.js";
+import { runSizes } from "./run-sizes.js";
 import { deviance, search, type Contrast, type Found, type Outcome } from "./scan.js";
 import { CAUTION, CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE, UNSEEN } from "./thresholds.js";
 

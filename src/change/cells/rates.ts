@@ -3,8 +3,7 @@ import { CONFIDENCES } from "../../query/wilson.js";
 import type { Account, MixShift, Part, Unseen } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, total, without, type Column } from "./cube.js";
-import { releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
-import { openOf } from "./run-sizes.js";
+import { openOf, releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
 import { deviance, evidence, search, type Contrast, type Found, type Outcome } from "./scan.js";
 import {
   CAUTION,

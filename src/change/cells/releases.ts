@@ -268,7 +268,7 @@ export function programOf(
 /** Two accounts of a part that its rows don't tell apart. */
 export type Open =
   /** All rows did it, or this value alone. */
-  | { readonly of: "all"; readonly name: string; readonly value: string | null }
+  | { readonly of: "all"; readonly where: CauseWhere }
   /** This release of the program, or the whole program. */
   | { readonly of: "program"; readonly release: string }
   /** This release, or its users went to another that sends hardly anything. */
@@ -277,6 +277,11 @@ export type Open =
   | { readonly of: "lost"; readonly other: string }
   /** It was shut out, or its users went to the newest release, which lost them. */
   | { readonly of: "gone"; readonly other: string };
+
+/** That all rows did something, or the element alone that explains it as well. */
+export function openOf(cells: ChangeCells, rival: Found | undefined): Open | undefined {
+  return rival && { of: "all", where: whereOf(cells, rival) };
+}
 
 /** Of leaves of one program: the release that their change comes from. */
 export interface Guilty {

@@ -318,7 +318,7 @@ function openText(open: Open): string {
 function eitherText(open: Open): string {
   switch (open.of) {
     case "all":
-      return `all did, or ${open.name} ${valueText(open.value)} alone`;
+      return `all did, or ${elementText(open.where)} alone`;
     case "program":
       return `its release ${open.release} or the whole program did`;
     case "silent":
