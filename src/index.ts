@@ -72,6 +72,7 @@ export type {
   ChangeChartOptions,
   ChartOptions,
   DotOptions,
+  DotPlotOptions,
   HeatmapOptions,
   HistogramChartOptions,
   LineOptions,

@@ -79,7 +79,7 @@ function isBeside({ series, roles }: Rows, { stack }: DrawOptions): boolean {
 }
 
 /** Categories by size, the largest first and the rest last, where they have no order of their own. */
-function inOrder(rows: Rows, { sort }: DrawOptions): Rows["xs"] {
+export function inOrder(rows: Rows, { sort }: DrawOptions): Rows["xs"] {
   const { xs, points, roles, restX, unordered } = rows;
   const byValue = (sort ?? (unordered ? "value" : "given")) === "value";
   if (!byValue || roles.xKind !== "category") return xs;
@@ -234,7 +234,7 @@ function padForLabels(plot: Plot, text: string): Plot {
 }
 
 /** A layer with its horizontal channels upright and its upright ones horizontal. */
-function flipAxes(layer: VegaLiteSpec): VegaLiteSpec {
+export function flipAxes(layer: VegaLiteSpec): VegaLiteSpec {
   const mark = layer.mark as VegaLiteSpec;
   const encoding = Object.entries(layer.encoding as VegaLiteSpec).map(([name, channel]) => [
     name.replace(/^[xy](?=2?$|Offset$)/, (axis) => (axis === "x" ? "y" : "x")),

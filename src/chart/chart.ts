@@ -19,6 +19,7 @@ import {
   type ChangeChartOptions,
   type ColumnOf,
   type DotOptions,
+  type DotPlotOptions,
   type ExploreChartOptions,
   type HeatmapOptions,
   type HistogramChartOptions,
@@ -27,6 +28,7 @@ import {
 } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { DOT } from "./dot.js";
+import { DOT_PLOT } from "./dot-plot.js";
 import { resultChart } from "./spec.js";
 import { vegaLiteChart } from "./vega-lite.js";
 
@@ -81,6 +83,18 @@ export const chart = {
    */
   dot<R extends RowsGiven>(rows: R, options: DotOptions<ColumnOf<R>> = {}): Chart {
     return resultChart(rows, DOT, options);
+  },
+  /**
+   * A dot for each value of a dimension along one scale, with its interval: for rates and medians, whose
+   * scale need not begin at zero (`y: { zero: false }`). Several series are dots in one row.
+   *
+   * @throws ProbelabError for an unknown column, one without names, or more than 60 values.
+   * @example
+   * const failed = { failed: share({ msm_failure: "t" }, { interval: 0.95 }) };
+   * chart.dotPlot(await lab.measurements.ask({ range, every: "all", by: "probe_cc", top: 12, measures: failed }));
+   */
+  dotPlot<R extends RowsGiven>(rows: R, options: DotPlotOptions<ColumnOf<R>> = {}): Chart {
+    return resultChart(rows, DOT_PLOT, options);
   },
   /**
    * A map of cells: two columns across and up, a measure as color. Of a question by time and a
@@ -195,7 +209,7 @@ export const chart = {
   },
 };
 
-const KINDS = { line: LINE, area: AREA, bar: BAR, dot: DOT, heatmap: HEATMAP };
+const KINDS = { line: LINE, area: AREA, bar: BAR, dot: DOT, dotPlot: DOT_PLOT, heatmap: HEATMAP };
 
 /** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
 export function drawRecipe(result: Result, recipe: Recipe): Chart {

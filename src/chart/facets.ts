@@ -49,7 +49,10 @@ export function panelRows(
   const shown = found === drawn ? panels : panels.slice(0, rest);
   const each = shown.map(({ value, label }, at) => {
     const points = found.points.filter(({ panel }) => panel === at);
-    const own = { ...found, xs, points, panel: value };
+    const isThere = (x: Rows["xs"][number]): boolean => points.some((point) => point.x === x);
+    // A panel of its own scale has its own categories.
+    const ownXs = options.scales === "own" && found.roles.xKind === "category";
+    const own = { ...found, xs: ownXs ? xs.filter(isThere) : xs, points, panel: value };
     const rows = kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
     return { name: label, rows };
   });
@@ -151,7 +154,12 @@ export function panelsSpec(
     columns,
     bounds: "flush",
     spacing: { row: BETWEEN + above, column: apart },
-    resolve: { scale: { x: "shared", y: shared ? "shared" : "independent" } },
+    resolve: {
+      scale: {
+        x: shared || views[0]?.view.names === undefined ? "shared" : "independent",
+        y: shared ? "shared" : "independent",
+      },
+    },
   };
 }
 

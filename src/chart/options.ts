@@ -113,6 +113,10 @@ export interface BarOptions<C extends string = string> extends ChartOptions<C> {
 /** Options of `chart.dot`. */
 export type DotOptions<C extends string = string> = ChartOptions<C> & Pick<BarOptions, "interval">;
 
+/** Options of `chart.dotPlot`. */
+export type DotPlotOptions<C extends string = string> = ChartOptions<C> &
+  Pick<BarOptions, "sort" | "interval">;
+
 /** Options of `chart.heatmap`. */
 export interface HeatmapOptions<C extends string = string> extends Pick<
   ChartOptions<C>,
@@ -150,7 +154,7 @@ export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "the
 };
 
 /** Kinds of charts of a Result, as `chart` names them. */
-export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram";
+export type KindName = "line" | "area" | "bar" | "dot" | "dotPlot" | "heatmap" | "histogram";
 
 /** Options of any kind of chart, as an analyst writes them. */
 export type GivenOptions = ChartOptions &

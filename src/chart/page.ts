@@ -1,6 +1,12 @@
 /** What pages and files of charts are made of, for the rooms that write them. */
 export { Chart } from "./chart-value.js";
-export { changeChart, evidenceChart, FINDING_TYPE, findingBundles } from "./finding/change.js";
+export {
+  changeChart,
+  evidenceChart,
+  FINDING_TYPE,
+  findingBundles,
+  howMuchOf,
+} from "./finding/change.js";
 export { drawRecipe } from "./chart.js";
 export { resultOf } from "./check-result.js";
 export type { Recipe } from "./options.js";

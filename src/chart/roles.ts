@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { textOf } from "../base/text.js";
 import { isNaming } from "../result/column-words.js";
 import { valueKey } from "../result/json.js";
 import type { MeasureColumn } from "../result/origin.js";
@@ -147,7 +148,9 @@ export function chartRoles(result: Result, kind: RowsKind, options: DrawOptions)
     const along = named("time", "number").filter((name) => name !== x && name !== y);
     const pass = `pass a column of times or numbers as x, ${list(along)}, or `;
     throw refusal(
-      `along ${JSON.stringify(x)}, which holds text: ${along.length > 0 ? pass : ""}use chart.bar`,
+      isDates(result, x)
+        ? `along ${JSON.stringify(x)}, which holds dates as text: make times of them, rows(own, { ${x}: "day" })`
+        : `along ${JSON.stringify(x)}, which holds text: ${along.length > 0 ? pass : ""}use chart.bar`,
     );
   }
   const guess = dimensions.length === 0 && color === undefined;
@@ -177,6 +180,12 @@ export function chartRoles(result: Result, kind: RowsKind, options: DrawOptions)
     const number = measured === undefined && rest.length < 2 ? undefined : places[0];
     return kind.categories ? (text ?? number) : (number ?? text);
   }
+}
+
+/** True for a column of texts that begin with a date. */
+function isDates(result: Result, name: string): boolean {
+  const known = result.column(name).filter((value) => value !== null && value !== undefined);
+  return known.length > 0 && known.every((value) => /^\d{4}-\d{2}-\d{2}/.test(textOf(value)));
 }
 
 const CONVERT =

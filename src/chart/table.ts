@@ -3,6 +3,7 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { redactTexts } from "../base/redact.js";
 import { cleanText, counted, grouped, textOf } from "../base/text.js";
+import { amount } from "../base/numbers.js";
 import { isNaming, valueWords } from "../result/column-words.js";
 import { isVersionColumn, zoneOf, type Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
@@ -147,7 +148,7 @@ export function tableModel(
   const result = sortedBy(given, options.sort);
   const { columns: meaning, reductions, notes } = result.origin;
   const { time, dimensions, measures } = meaning;
-  const names = options.columns ?? result.columnNames();
+  const names = options.columns ?? shownNames(result);
   if (options.columns?.length === 0) {
     throw new ProbelabError(
       `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames().slice(0, 2))}, or leave columns out for all.`,
@@ -158,6 +159,8 @@ export function tableModel(
   const zone = zoneOf(result.origin);
   const incomplete = new Set(time?.incomplete.map(Number));
   const held = names.map((name) => result.column(name));
+  // An answer has a measure a row, each of a unit of its own.
+  const units = result.columnNames().includes("unit") ? result.column("unit") : undefined;
   const columns = names.map((name, index) => {
     const values = held[index]!;
     const measure = measures.find((each) => each.name === name);
@@ -168,11 +171,14 @@ export function tableModel(
     const write = number
       ? numberWriter(values.filter(isNumber), measure?.unit === "share", amounts)
       : undefined;
-    const cells = values.slice(0, shown).map((value): string => {
+    const cells = values.slice(0, shown).map((value, row): string => {
       if (value === null || value === undefined) return dimension ? label(null) : "–";
       if (value instanceof Date) {
         const part = name === time?.name && incomplete.has(+value);
         return `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}`;
+      }
+      if (units && measure?.unit === "" && isNumber(value)) {
+        return withUnit(Number(value), textOf(units[row]), /change|end of/i.test(measure.label));
       }
       const named = valueWords(dimension?.of ?? name, value);
       return write && isNumber(named) ? write(named) : label(named, 500);
@@ -201,6 +207,13 @@ export function tableModel(
   };
 }
 
+/** All columns, but for the units of rows, which stand with their numbers. */
+function shownNames(result: Result): string[] {
+  const { measures } = result.origin.columns;
+  const isAnswer = measures.some(({ unit, name }) => unit === "" && name === "change");
+  return result.columnNames().filter((name) => !(isAnswer && name === "unit"));
+}
+
 /** The rows by a column, what holds the rest last. */
 function sortedBy(result: Result, name: string | undefined): Result {
   if (name === undefined) return result;
@@ -222,6 +235,13 @@ function sortedBy(result: Result, name: string | undefined): Result {
     (a, b) => last[a]! - last[b]! || compare(values[a], values[b]),
   );
   return new Result(pickRows(result.table, order), result.origin);
+}
+
+/** A number of three digits with its unit; differences of shares are points. */
+function withUnit(value: number, unit: string, isDifference: boolean): string {
+  const text = amount(unit === "share" ? value : Number(value.toPrecision(3)), unit);
+  const signed = isDifference && value > 0 ? `+${text}` : text;
+  return isDifference ? signed.replace(/ %$/, " pp") : signed;
 }
 
 function isNumber(value: Value): value is number | bigint {

@@ -1,7 +1,7 @@
 import { markdownText, Table } from "../chart/page.js";
 import { dateText, formatInstant, momentText } from "../time/time-zone.js";
 import { contradictions, missingParts, type Draft, type Evidence } from "./record.js";
-import { webAddress, type Figure } from "./figure.js";
+import { titleOf, webAddress, type Figure } from "./figure.js";
 import { durationText } from "../time/span.js";
 import { demandsOf, severity } from "./severity.js";
 
@@ -41,8 +41,8 @@ class Mentions {
     const blocks = [...this.#numbers].slice(this.#shown).map(([name, number]) => {
       const figure = this.#figures.get(name)!;
       const { caption, content } = figure;
-      // A table says its own.
-      const own = content instanceof Table ? content.model.caption : undefined;
+      // A table says its own, and a chart's title is in its picture.
+      const own = content instanceof Table ? content.model.caption : titleOf(content);
       return { number, caption: caption === own ? "" : caption, figure };
     });
     this.#shown = this.#numbers.size;
@@ -68,10 +68,10 @@ export interface DocumentOptions {
 
 /**
  * A postmortem as the blocks of a document, in the order of the field's usual template: facts,
- * summary, impact, root causes, trigger, detection, resolution, findings, timeline, lessons, action
+ * summary, impact, root causes, trigger, detection, resolution, timeline, findings, lessons, action
  * items; what nobody wrote is left out. Source: B. Beyer et al. (ed.), Site Reliability Engineering,
  * 2016, appendix D, with the policy's demands (seed document, 1.2) as a checklist. A figure stands
- * below what first rests on it, a finding or the timeline; the others stand at the end.
+ * below the finding that first rests on it; the others stand at the end.
  */
 export function documentBlocks(
   draft: Draft,
@@ -86,7 +86,6 @@ export function documentBlocks(
       ? [paragraph(`Draft. Still missing: ${lacks.join(", ")}.`)]
       : []),
     list(factsOf(draft).map(markdownText)),
-    ...section("What the severity demands", [demandList(draft, frame.at)]),
   ];
   const sections = {
     Summary: draft.summary,
@@ -101,6 +100,9 @@ export function documentBlocks(
     const paragraphs = (words[0] ?? "").split(/\n\s*\n/).filter((text) => text !== "");
     const whole = paragraphs.map((text) => startless(linked(text.trim())));
     blocks.push(...section(title, words.length > 1 ? [list(words.map(linked))] : whole));
+    if (title === "Summary") {
+      blocks.push(...section("What the severity demands", [demandList(draft, frame.at)]));
+    }
   }
   const against = contradictions(draft.findings);
   const findings = draft.findings.flatMap(({ text, evidence }, at): Block[] => {
@@ -108,14 +110,14 @@ export function documentBlocks(
     const proof = rests === "" ? "" : ` (${rests})`;
     return [list([linked(text) + proof]), ...against[at]!.map(paragraph), ...mentions.due()];
   });
-  blocks.push(...section("Findings", findings));
   const timeline = draft.timeline.map(({ time, event, evidence }) => [
     markdownText(minute(time)),
     linked(event),
     evidenceText(evidence, mentions),
   ]);
   blocks.push(...section("Timeline", table(["Time (UTC)", "Event", "Data"], timeline)));
-  blocks.push(...mentions.due());
+  blocks.push(...section("Findings", findings));
+  const others = mentions.due();
   const lessons = (title: string, words: readonly string[]): Block[] =>
     words.length === 0 ? [] : [paragraph(`${title}:`), list(words.map(linked))];
   blocks.push(
@@ -135,7 +137,7 @@ export function documentBlocks(
   ]);
   const heads = ["Action item", "Type", "Owner", "Reference", "Due", "State"];
   blocks.push(...section("Action items", table(heads, actions)));
-  blocks.push(...section("More figures", mentions.rest()));
+  blocks.push(...section("More figures", [...others, ...mentions.rest()]));
   return [...blocks, ...(frame.end === undefined ? [] : [paragraph(frame.end)])];
 }
 
@@ -219,12 +221,22 @@ function factsOf(draft: Draft): string[] {
   const { severity: number, startedAt, detectedAt, respondedAt, resolvedAt } = draft;
   const time = (value: string | null): string => (value === null ? "not known" : utc(value));
   const lasted = Date.parse(resolvedAt ?? detectedAt) - Date.parse(startedAt ?? detectedAt);
+  const took = [
+    ["to detect", startedAt, detectedAt],
+    ["from there to respond", detectedAt, respondedAt],
+    ["from the beginning to mitigate", startedAt, resolvedAt],
+  ].flatMap(([what, from, until]) =>
+    respondedAt && from && until
+      ? [`${durationText(Date.parse(until) - Date.parse(from), 2)} ${what}`]
+      : [],
+  );
   const resolved =
     resolvedAt === null ? "not yet" : `${utc(resolvedAt)}, after ${durationText(lasted, 2)}`;
   return [
     `Status: ${draft.status}; authors: ${draft.authors.join(", ") || "not named"}`,
     `Severity: ${number}, ${severity(number).meaning}`,
     `Began: ${time(startedAt)}; detected: ${time(detectedAt)}; response: ${time(respondedAt)}; resolved: ${resolved}`,
+    ...(took.length === 0 ? [] : [`It took ${took.join(", ")}.`]),
   ];
 }
 

@@ -2,7 +2,6 @@ import markdownIt from "markdown-it";
 import { escapeXml } from "../base/xml.js";
 import { Chart, chartFigure, pageDocument, tableFigure } from "../chart/page.js";
 import type { Block, FigureBlock } from "./document.js";
-import { titleOf } from "./figure.js";
 
 const STYLE = `
 main { overflow-wrap: break-word; }
@@ -63,8 +62,6 @@ async function blockHtml(block: Block): Promise<string> {
 
 async function figureHtml({ number, caption, figure }: FigureBlock): Promise<string> {
   const { name, content } = figure;
-  // A chart's title is in its picture.
-  const own = caption === "" || (content instanceof Chart && caption === titleOf(content));
   const shown =
     content instanceof Chart
       ? await chartFigure(content, `chart-${number}`)
@@ -75,7 +72,7 @@ async function figureHtml({ number, caption, figure }: FigureBlock): Promise<str
     ["query", `queries/${name}.sql`],
   ].map(([text, path]) => `<a href="${path}">${text}</a>`);
   return `<section class="shown" id="figure-${number}">
-<h3>Figure ${number}${own ? "" : `: ${escapeXml(caption)}`}</h3>
+<h3>Figure ${number}${caption === "" ? "" : `: ${escapeXml(caption)}`}</h3>
 ${shown}
 <p><small>Files: ${files.join(", ")}</small></p>
 </section>`;

@@ -6,7 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { trackPending } from "../base/pending-work.js";
 import { isFinding, type Finding } from "../change/finding.js";
-import { changeChart, Chart, evidenceChart, table, Table } from "../chart/page.js";
+import { changeChart, Chart, evidenceChart, howMuchOf, table, Table } from "../chart/page.js";
 import { maskAddresses, maskOf, versionsOf } from "../result/mask.js";
 import { documentBlocks, previewMarkdown } from "./document.js";
 import {
@@ -42,20 +42,34 @@ import type { SaveOptions } from "./save.js";
 /** Evidence: a chart, a table or a finding, which is added where it isn't yet, or a web address. */
 export type EvidenceSource = Content | Finding | string;
 
-/** The pictures of findings, so that a finding is one figure however often it is evidence. */
-const pictures = new WeakMap<Finding, Content>();
+/** The figures of findings, so that a finding has them once however often it is evidence. */
+const figuresOf = new WeakMap<Finding, readonly Content[]>();
 
-/** The picture of a finding, that of its evidence where it has one; its table where it has none. */
-function pictureOf(finding: Finding): Content {
-  const known = pictures.get(finding);
+/**
+ * The picture of a finding, that of its evidence where it has one, and the table of its causes or changes;
+ * of one without a picture the table alone.
+ */
+function contentsOf(finding: Finding): readonly Content[] {
+  const known = figuresOf.get(finding);
   if (known !== undefined) return known;
-  const made =
-    finding.kind === "freshness"
-      ? table(finding.result)
-      : (evidenceChart(finding, {}, false) ?? changeChart(finding, {}, false));
-  pictures.set(finding, made);
+  const { kind, headline, result } = finding;
+  const { dimensions, measures } = result.origin.columns;
+  const columns = [...dimensions, ...measures].map(({ name }) => name);
+  const rows = table(result, {
+    caption: headline,
+    ...(kind === "explain" && { columns }),
+    limit: TABLE_ROWS,
+  });
+  const picture = (): Content =>
+    evidenceChart(finding, {}, false) ?? changeChart(finding, {}, false);
+  const withTable = kind === "explain" || kind === "release";
+  const made = kind === "freshness" ? [rows] : withTable ? [picture(), rows] : [picture()];
+  figuresOf.set(finding, made);
   return made;
 }
+
+/** Rows of a finding's table in a postmortem. */
+const TABLE_ROWS = 20;
 
 /** An action item: it prevents the next incident, or notices it sooner. */
 export interface Action {
@@ -158,16 +172,16 @@ export class Postmortem {
   /**
    * Adds a finding: what the data shows, and the charts, tables, findings or addresses that show it.
    *
-   * @param found a sentence, or what `explain`, `lab.release` and others answered: its headline and its
-   *   evidence are the text, its picture is the first figure.
+   * @param found a sentence, or what `explain`, `lab.release` and others answered: its headline, its
+   *   evidence and the size of the change are the text, its picture and its table the first figures.
    * @example
    * report.finding("Runs of 3.11.0 end after half the time.", durations, summary);
    * report.finding(await explain(lab.measurements, { before, after }), chart.area(counts));
    */
   finding(found: string | Finding, ...evidence: readonly EvidenceSource[]): this {
     const told = isFinding(found);
-    const text = told ? [`${found.headline}.`, found.evidence].filter(Boolean).join(" ") : found;
-    const sentence = readText(text, "a finding");
+    const parts = told ? [`${found.headline}.`, found.evidence, howMuchOf(found)] : [];
+    const sentence = readText(told ? parts.filter(Boolean).join(" ") : found, "a finding");
     const { rests, figures } = this.#evidence(told ? [found, ...evidence] : evidence);
     const moved = told && found.moved?.length ? { moved: found.moved } : {};
     return this.#add({ figures, findings: [{ text: sentence, evidence: rests, ...moved }] });
@@ -316,10 +330,12 @@ export class Postmortem {
 
   #evidence(sources: readonly EvidenceSource[]) {
     const figures: EntryFigure[] = [];
-    const rests = sources.map((source): Evidence => {
-      const content = isFinding(source) ? pictureOf(source) : source;
-      if (isContent(content)) return { figure: this.#figure(content, {}, figures) };
-      if (typeof source === "string" && webAddress(source) !== undefined) return { link: source };
+    const rests = sources.flatMap((source): Evidence[] => {
+      const contents = isFinding(source) ? contentsOf(source) : [source];
+      if (contents.every(isContent)) {
+        return contents.map((content) => ({ figure: this.#figure(content, {}, figures) }));
+      }
+      if (typeof source === "string" && webAddress(source) !== undefined) return [{ link: source }];
       throw new ProbelabError(
         `Can't rest a statement on ${described(source)}: pass a chart, a table, a finding, or an address that begins with https://.`,
       );

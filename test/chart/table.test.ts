@@ -52,7 +52,7 @@ describe("table(result)", () => {
       texts("td")
         .map((text) => text.trim())
         .slice(0, 4),
-    ).toEqual(["8,208", "657", "6.36", "3.0 %"]);
+    ).toEqual(["8,208", "657", "6.36", "3.0\u00a0%"]);
   });
 
   test("text is left and may wrap, numbers are right on one line, with the axes' minus sign", () => {

@@ -151,3 +151,20 @@ test("free SQL by week says which edges the range cuts, and fades them", () => {
   const whole = makeResult(rows, meaning, { range: between("2026-04-27", "2026-05-25") });
   expect(subtitle(chart.line(whole))).not.toContain("incomplete");
 });
+
+test("a dot plot has a row for each category, the largest first, its intervals, and no zero where none is wanted", async () => {
+  const rows = ["IT", "DE", "FR"].map((country, at) => {
+    const rate = [0.52, 0.61, 0.55][at]!;
+    return { country, rate, low: rate - 0.02, high: rate + 0.03 };
+  });
+  const drawn = chart.dotPlot(rows, {
+    y: { value: "rate", zero: false },
+    interval: ["low", "high"],
+  });
+  const [rules, dots] = layers(drawn);
+  expect(dots!.encoding["y"]).toMatchObject({ sort: ["DE", "FR", "IT"] });
+  expect(rules!.data.values.map(({ low, high }) => [low, high])).toContainEqual([0.5, 0.55]);
+  expect(dots!.encoding["x"]).toMatchObject({ field: "rate", scale: { zero: false } });
+  expect(shownText(await drawn.svg())).toContain("DE FR IT");
+  expect(() => chart.dotPlot([{ t: day(0), n: 3 }])).toThrow(/holds no names.*chart\.dot/);
+});

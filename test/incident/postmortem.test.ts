@@ -66,7 +66,7 @@ describe("postmortem(fields)", () => {
     expect((content as Chart).spec).toEqual((figure!.content as Chart).spec);
   });
 
-  test("takes what explain answered: its headline and evidence are the text, its picture is a figure, once", () => {
+  test("takes what explain answered: its headline and evidence are the text, its picture and its table are figures, once", () => {
     const why = explanation();
     const weekly = chart.area(weeklyCounts());
     const report = postmortem(begun)
@@ -74,10 +74,16 @@ describe("postmortem(fields)", () => {
       .finding("It is the release.", why)
       .timeline("2026-05-04", "found", why);
     const [first, second] = report.draft.findings;
-    expect(first!.text).toBe(`${why.headline}. ${why.evidence}`);
-    expect(first!.evidence).toHaveLength(2);
-    expect(second!.evidence).toEqual(first!.evidence.slice(0, 1));
-    expect(report.figures).toHaveLength(2);
+    const told = `${why.headline}. ${why.evidence}`;
+    expect(first!.text.startsWith(told)).toBe(true);
+    expect(first!.text).toMatch(/ Measurements fell by 928 \(1\.6 %\), from 56,768 to 55,840 in /);
+    expect(first!.evidence).toHaveLength(3);
+    expect(second!.evidence).toEqual(first!.evidence.slice(0, 2));
+    expect(report.figures.map(({ content }) => "markdown" in content)).toEqual([
+      false,
+      true,
+      false,
+    ]);
     // The sentence stands in the text, not again in the picture.
     const picture = report.figures[0]!.content as Chart;
     expect(JSON.stringify((picture.spec["title"] as object) ?? "")).not.toContain(

@@ -122,6 +122,12 @@ function drawnOf(finding: Finding): Result {
   return finding.result;
 }
 
+/** The sentence by how much the measure moved over all rows, and since when, of a finding whose evidence doesn't say it. */
+export function howMuchOf({ evidence, details, moved = [] }: Finding): string | undefined {
+  const isIt = (text: string): boolean => moved.some(({ ranges }) => text.includes(ranges));
+  return isIt(evidence) ? undefined : details.find(isIt);
+}
+
 /** What a finding says as data, for pages that take their title from it. */
 export const FINDING_TYPE = "application/vnd.probelab.finding+json";
 
@@ -134,7 +140,9 @@ export async function findingBundles(
   finding: Finding,
   show: (chart: Chart) => Promise<MimeBundle | undefined>,
 ): Promise<readonly MimeBundle[]> {
-  const { kind, headline, evidence, details, result } = finding;
+  const { kind, headline, evidence, result } = finding;
+  const howMuch = howMuchOf(finding);
+  const details = finding.details.filter((text) => text !== howMuch);
   const drawn: MimeBundle[] = [];
   let reason = "";
   try {
@@ -160,9 +168,12 @@ export async function findingBundles(
     metadata: {},
   });
   const said = bundle(
-    `<p><strong>${htmlText(first)}</strong></p>\n${evidence === "" ? "" : `<p>${htmlText(evidence)}</p>\n`}`,
-    [first, evidence].filter(Boolean).join(" "),
-    { [FINDING_TYPE]: { headline, evidence, details } },
+    `<p><strong>${htmlText(first)}</strong></p>\n${[howMuch ?? "", evidence]
+      .filter(Boolean)
+      .map((text) => `<p>${htmlText(text)}</p>\n`)
+      .join("")}`,
+    [first, howMuch, evidence].filter(Boolean).join(" "),
+    { [FINDING_TYPE]: { headline, evidence, details: finding.details } },
   );
   const rest = `<details><summary>More, and the table</summary>
 ${details.map((text) => `<p>${htmlText(text)}</p>\n`).join("")}${tableHtml(model)}</details>\n`;

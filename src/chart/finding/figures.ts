@@ -75,25 +75,55 @@ export function changedValues(result: Result): FindingPicture {
   };
 }
 
-/** `lab.release`: the change of each measure, as a share of what the version before had. */
+/** `lab.release`: the change of each measure in percent of what the version before had; of shares in points, in a panel of their own. */
 export function releaseMeasures(result: Result): FindingPicture {
-  const rows = result.rows() as ReleaseValue[];
+  const was = labelOf(result, "before");
+  const [relative, points] = [`Change from ${was} (%)`, "Change of shares (percentage points)"];
   const short = (value: number | null, unit: string) =>
     value === null ? "none" : amount(value, unit);
-  const figures = rows.map(
-    ({ before, after, unit, verdict }) =>
-      `${short(before, unit)} → ${short(after, unit)}${verdict === "moved" ? "" : ` (${verdict})`}`,
-  );
-  const ends = (name: "low" | "high") =>
-    rows.map(({ before, [name]: end }) => {
-      return end === null || !before ? null : Math.max(-1, end / before);
-    });
-  const names = rows.map(({ measure }) => measure);
-  const figure = changes(result, names, figures, { low: ends("low"), high: ends("high") });
+  const rows = (result.rows() as ReleaseValue[]).map((row): FindingRow => {
+    const { measure, before, after, unit, verdict, change, low, high } = row;
+    const isShare = unit === "share";
+    const part = (value: number | null): number | null =>
+      value === null || (!isShare && !before) ? null : 100 * (isShare ? value : value / before!);
+    const said = verdict === "moved" ? "" : ` (${verdict})`;
+    return {
+      name: measure,
+      panel: isShare ? points : relative,
+      by: part(change),
+      // Nothing falls by more than all of it.
+      low: low === null ? null : part(Math.max(-(before ?? Infinity), low)),
+      high: part(high),
+      figures: `${short(before, unit)} → ${short(after, unit)}${said}`,
+    };
+  });
+  const several = new Set(rows.map(({ panel }) => panel)).size > 1;
+  const order = rows.map(({ name }) => textOf(name));
+  const columns: ResultColumns = {
+    dimensions: [
+      { name: "name", order, ordered: true },
+      ...(several ? [{ name: "panel", order: [relative, points] }] : []),
+    ],
+    measures: [
+      gapMeasure("by", "Change", ""),
+      ...["low", "high"].map((end) => gapMeasure(end, labelOf(result, end), "")),
+    ],
+  };
+  const names = ["name", "panel", "by", "low", "high", "figures"];
   return {
-    ...figure,
-    options: { ...figure.options, y: "relative", interval: ["low", "high"] },
-    title: `${labelOf(result, "after")} compared with ${labelOf(result, "before")}`,
+    result: result.with(foundTable(result.table, names, rows), { columns }),
+    kind: BAR,
+    options: {
+      ...{ x: "name", y: "by", color: null, interval: ["low", "high"], horizontal: true },
+      ...{
+        yLabel: several ? "" : textOf(rows[0]?.["panel"] ?? ""),
+        sort: "given",
+        text: "figures",
+        beside: ["figures"],
+      },
+      ...(several && { facet: "panel", scales: "own", columns: 1 }),
+    },
+    title: `${labelOf(result, "after")} compared with ${was}`,
     remarks: [],
   };
 }
@@ -105,12 +135,11 @@ function changed({ origin }: Result): { name: string; unit: string } {
   return { name: label.replace(/, change$/, ""), unit };
 }
 
-/** Horizontal bars from zero, with their names, figures, and the ends of their intervals, where they differ from the Result's. */
+/** Horizontal bars from zero, with their names and figures. */
 function changes(
   result: Result,
   name: readonly string[],
   figures: readonly string[],
-  ends?: Readonly<Record<"low" | "high", readonly (number | null)[]>>,
 ): Pick<FindingPicture, "result" | "kind" | "options"> {
   const last = name.at(-1);
   const rest = isRest(last) && { other: last };
@@ -119,7 +148,7 @@ function changes(
     dimensions: [{ name: "name", order: name, ...rest }],
   };
   return {
-    result: result.with(result.table.assign({ name, figures, ...ends }), { columns }),
+    result: result.with(result.table.assign({ name, figures }), { columns }),
     kind: BAR,
     options: {
       y: "change",

@@ -107,7 +107,10 @@ export function wrap(
     const head = /^.+[-_./:]/.exec(fits)?.[0] ?? fits;
     return [head, ...broken(word.slice(head.length))];
   };
-  const words = cleanText(text, 2_000).split(" ").flatMap(broken);
+  // A number stays with its unit.
+  const words = cleanText(text, 2_000)
+    .split(/ (?!(?:%|pp|s)(?![\p{L}\d]))/u)
+    .flatMap(broken);
   for (const word of words) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line !== "" && textWidth(longer, size, weight) > width) {

@@ -45,7 +45,8 @@ ${below === "" ? "" : `<p><small>${below}</small></p>\n`}`;
  * scripts: an element around each $ and \ keeps it from being found.
  */
 export function htmlText(text: string): string {
-  return escapeXml(text).replace(/[$\\]/g, "<span>$&</span>");
+  const whole = text.replace(/(\d) (?=(?:%|pp|s)(?![\p{L}\d]))/gu, "$1\u00a0");
+  return escapeXml(whole).replace(/[$\\]/g, "<span>$&</span>");
 }
 
 /** A table as GitHub-flavoured Markdown. */

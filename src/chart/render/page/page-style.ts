@@ -42,6 +42,8 @@ footer { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line
   .probelab-wide { overflow: visible; }
   table { font-size: 7.5pt; }
   th, td { padding: 0.2em 0.4em; overflow-wrap: anywhere; }
+  /* Heads, what names a row (a version) and numbers are broken only where they are longer than a column may be. */
+  th, td[align="right"] { overflow-wrap: break-word; max-width: 14rem; }
 }
 `;
 }
