@@ -6,6 +6,7 @@ import { cuboid, leavesBy, leavesIn, sums, total, type Column, type Cuboid } fro
 import type { Contrast, Found } from "./scan.js";
 import {
   FLOOD,
+  LEAST_REST,
   LEAST_RUNS,
   LEAST_SHARE,
   LIKELIER,
@@ -211,7 +212,7 @@ export function upgrade(
   out?: Uint8Array,
 ): (column: Column) => Column {
   if (!hasReleases(cells)) return (column) => column;
-  const { places } = groupings(cells);
+  const { places, programs } = groupings(cells);
   const [had, has] = [sums(places, counted.before), sums(places, counted.after)];
   // Nor does a place that a flood fills, as one probe can.
   const doubted = has.map((now, at) => Number(now > FLOOD * (had[at]! * cells.ratio + LEAST_RUNS)));
@@ -221,10 +222,16 @@ export function upgrade(
     beside: shares(cells, column, untold),
     all: shares(cells, column),
   }));
-  // Where the whole program is a cause, nothing else shows where its users went.
+  const size = counted.after.map((n, leaf) => n + counted.before[leaf]!);
+  const [left, whole] = [sums(programs, size, untold), sums(programs, size)];
+  // Where hardly anything of a program, or none of a release, is left beside causes, all of it shows
+  // where its users went.
   const [then, now] = sides.map(({ beside, all }) =>
     all.map((share, leaf) => {
-      const isKnown = sides.every((side) => Number.isFinite(side.beside[leaf]));
+      const program = programs.parts[leaf]!;
+      const isKnown =
+        left[program]! > LEAST_REST * whole[program]! &&
+        sides.some((side) => side.beside[leaf]! > 0);
       return (isKnown ? beside[leaf]! : share) || 0;
     }),
   ) as [Column, Column];
