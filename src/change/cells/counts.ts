@@ -7,6 +7,7 @@ import { leavesBy, marked, total, without } from "./cube.js";
 import {
   guiltyRelease,
   moves,
+  openOf,
   programOf,
   releaseDimensions,
   upgrade,
@@ -15,7 +16,7 @@ import {
   type Guilty,
   type Open,
 } from "./releases.js";
-import { openOf, runSizes } from "./run-sizes.js";
+import { runSizes } from "./run-sizes.js";
 import { deviance, search, type Contrast, type Found, type Outcome } from "./scan.js";
 import { CAUTION, CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE, UNSEEN } from "./thresholds.js";
 
@@ -87,7 +88,10 @@ export function flowAccount(given: ChangeCells): Account {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
     return before! < 1 && now! < PART_TOLERANCE * was && names.join() === cells.names[program];
   };
-  const changed = causes.map(part);
+  // Expected anew beside the causes, one may not have moved.
+  const changed = causes.map(part).filter(({ before, change, half }) => {
+    return Math.abs(change) > Math.max(half, PART_TOLERANCE * before!);
+  });
   const sure = [...sizes, ...changed.filter((one) => !isNews(one))];
   const parts = (sure.length > 0 ? sure : guessed()).sort(
     (a, b) =>

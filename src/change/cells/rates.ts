@@ -3,8 +3,7 @@ import { CONFIDENCES } from "../../query/wilson.js";
 import type { Account, MixShift, Part, Unseen } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, total, without, type Column } from "./cube.js";
-import { releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
-import { openOf } from "./run-sizes.js";
+import { openOf, releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
 import { deviance, evidence, search, type Contrast, type Found, type Outcome } from "./scan.js";
 import {
   CAUTION,
@@ -88,8 +87,8 @@ export function rateAccount(given: ChangeCells): Account {
     const had = n0 === 0 ? null : n0 / all.n0;
     return { ...own, kind: "release rate", had, has: n1 / all.n1, was: r0 };
   };
-  const isBeyond = Math.abs(whole) > Math.max(PART_TOLERANCE * all.r0, halfOf(everything));
-  const likely = isBeyond ? mixOf(cells, all) : undefined;
+  const isChanged = Math.abs(whole) > PART_TOLERANCE * all.r0;
+  const likely = isChanged ? mixOf(cells, all, Math.abs(whole) > halfOf(everything)) : undefined;
   // What only may be is told where nothing else is.
   const isTold = likely?.doubt === undefined || outcome.named.length === 0;
   const mixed = isTold ? likely : undefined;
@@ -193,7 +192,11 @@ interface Mix {
  * The mix of values that makes up most of the whole's change; undefined where none does. Doubtful where
  * users who came or went may have made it.
  */
-function mixOf(cells: ChangeCells, all: Rate): (Mix & Pick<Part, "doubt">) | undefined {
+function mixOf(
+  cells: ChangeCells,
+  all: Rate,
+  isBeyondNoise: boolean,
+): (Mix & Pick<Part, "doubt">) | undefined {
   const { version, program } = releaseDimensions(cells);
   // Where a program grows its versions do: the program is named.
   const mixes = [...cells.names.keys()]
@@ -208,7 +211,7 @@ function mixOf(cells: ChangeCells, all: Rate): (Mix & Pick<Part, "doubt">) | und
     .filter((one) => one.groups < finest!.groups && grown(finest!) < MOSTLY * grown(one))
     .sort((a, b) => a.groups - b.groups);
   if (best === undefined || !(best.fact.part > 0.5)) return undefined;
-  if (cells.source === "rows") return best;
+  if (cells.source === "rows") return isBeyondNoise ? best : undefined;
   const size = cells.before.map((n, leaf) => n + cells.after[leaf]!);
   const rows: Contrast = {
     ...contrastOf(cells),
@@ -222,7 +225,7 @@ function mixOf(cells: ChangeCells, all: Rate): (Mix & Pick<Part, "doubt">) | und
     tolerance: () => 0,
   };
   const price = Math.log(best.groups) + CAUTION;
-  const isSure = evidence(rows, best.leaves, all.n1 / all.n0) > price;
+  const isSure = isBeyondNoise && evidence(rows, best.leaves, all.n1 / all.n0) > price;
   return { ...best, doubt: isSure ? undefined : "few users" };
 }
 

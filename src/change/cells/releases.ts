@@ -6,12 +6,14 @@ import { cuboid, leavesBy, leavesIn, sums, total, type Column, type Cuboid } fro
 import type { Contrast, Found } from "./scan.js";
 import {
   FLOOD,
+  LEAST_REST,
   LEAST_RUNS,
   LEAST_SHARE,
   LIKELIER,
   NEARLY,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
+  WIDE,
 } from "./thresholds.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -122,7 +124,18 @@ export function withPlaces(given: ChangeCells): {
   const { programs, releases } = groupings(given);
   const placeholders: Placeholder[] = [];
   let cells = given;
-  for (const at of usersOf(given).users.dims.filter((one) => !releases.dims.includes(one))) {
+  const dims = usersOf(given).users.dims.filter((one) => !releases.dims.includes(one));
+  for (const at of dims) {
+    const others = cuboid(
+      leaves,
+      dims.filter((one) => one !== at),
+    );
+    // One user has a country and a network of his own, too.
+    const isWide = (some: readonly number[]) => {
+      const own = [...leavesBy(others.parts, some).values()].map((of) => total(given.after, of));
+      const squares = own.reduce((sum, n) => sum + n ** 2, 0);
+      return dims.length === 1 || total(given.after, some) ** 2 / squares > WIDE;
+    };
     const reported = cuboid(leaves, [...releases.dims, at]);
     const ofValue = cuboid(leaves, [at]);
     const all = sums(
@@ -133,11 +146,14 @@ export function withPlaces(given: ChangeCells): {
     const was = sums(programs, given.before);
     sums(reported, given.after).forEach((rows, group) => {
       const leaf = reported.example[group]!;
+      const had = given.ratio * was[programs.parts[leaf]!]!;
+      // More than the program can have had are a flood.
       const isPlaceholder =
-        rows > Math.max(LEAST_RUNS, NEARLY * ofRelease[releases.parts[leaf]!]!) &&
+        rows > PART_TOLERANCE * had &&
+        rows < 2 * had &&
+        rows > NEARLY * ofRelease[releases.parts[leaf]!]! &&
         rows > NEARLY * all[ofValue.parts[leaf]!]! &&
-        // More than the program can have had are a flood.
-        rows < 2 * given.ratio * was[programs.parts[leaf]!]!;
+        isWide(leavesIn(reported.parts, group));
       if (!isPlaceholder) return;
       cells = placed(cells, at, reported, group);
       const valueOf = (dim: number) => values[dim]![leaves.codes[dim]![leaf]!]!;
@@ -196,7 +212,7 @@ export function upgrade(
   out?: Uint8Array,
 ): (column: Column) => Column {
   if (!hasReleases(cells)) return (column) => column;
-  const { places } = groupings(cells);
+  const { places, programs } = groupings(cells);
   const [had, has] = [sums(places, counted.before), sums(places, counted.after)];
   // Nor does a place that a flood fills, as one probe can.
   const doubted = has.map((now, at) => Number(now > FLOOD * (had[at]! * cells.ratio + LEAST_RUNS)));
@@ -206,10 +222,16 @@ export function upgrade(
     beside: shares(cells, column, untold),
     all: shares(cells, column),
   }));
-  // Where the whole program is a cause, nothing else shows where its users went.
+  const size = counted.after.map((n, leaf) => n + counted.before[leaf]!);
+  const [left, whole] = [sums(programs, size, untold), sums(programs, size)];
+  // Where hardly anything of a program, or none of a release, is left beside causes, all of it shows
+  // where its users went.
   const [then, now] = sides.map(({ beside, all }) =>
     all.map((share, leaf) => {
-      const isKnown = sides.every((side) => Number.isFinite(side.beside[leaf]));
+      const program = programs.parts[leaf]!;
+      const isKnown =
+        left[program]! > LEAST_REST * whole[program]! &&
+        sides.some((side) => side.beside[leaf]! > 0);
       return (isKnown ? beside[leaf]! : share) || 0;
     }),
   ) as [Column, Column];
@@ -253,7 +275,7 @@ export function programOf(
 /** Two accounts of a part that its rows don't tell apart. */
 export type Open =
   /** All rows did it, or this value alone. */
-  | { readonly of: "all"; readonly name: string; readonly value: string | null }
+  | { readonly of: "all"; readonly where: CauseWhere }
   /** This release of the program, or the whole program. */
   | { readonly of: "program"; readonly release: string }
   /** This release, or its users went to another that sends hardly anything. */
@@ -262,6 +284,11 @@ export type Open =
   | { readonly of: "lost"; readonly other: string }
   /** It was shut out, or its users went to the newest release, which lost them. */
   | { readonly of: "gone"; readonly other: string };
+
+/** That all rows did something, or the element alone that explains it as well. */
+export function openOf(cells: ChangeCells, rival: Found | undefined): Open | undefined {
+  return rival && { of: "all", where: whereOf(cells, rival) };
+}
 
 /** Of leaves of one program: the release that their change comes from. */
 export interface Guilty {

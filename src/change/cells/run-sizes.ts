@@ -4,7 +4,7 @@ import type { CauseWhere } from "../words.js";
 import type { Part, RunsHold } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { cuboid, leavesBy, sums, total, type Column } from "./cube.js";
-import { releaseDimensions, upgrade, usersOf, whereOf, type Open } from "./releases.js";
+import { openOf, releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
 import { search, type Contrast, type Found } from "./scan.js";
 import {
   FLOOD,
@@ -89,16 +89,6 @@ export function runSizes(cells: ChangeCells) {
   const doubtful = (one: Found) =>
     part(whereOf(cells, one), one.leaves, { doubt: oneUser.has(one) ? "one user" : "chance" });
   return { sizes, maybe: maybe.flatMap(doubtful), after };
-}
-
-/** That all rows did something, or the value alone that explains it as well. */
-export function openOf(
-  { names, values }: ChangeCells,
-  rival: Pick<Found, "dims" | "codes"> | undefined,
-): Open | undefined {
-  const [at, code] = [rival?.dims[0], rival?.codes[0]];
-  if (at === undefined || code === undefined) return undefined;
-  return { of: "all", name: names[at]!, value: values[at]![code]! };
 }
 
 /**

@@ -73,8 +73,8 @@ export interface Outcome {
   readonly oneUser: ReadonlySet<Found>;
   /** What all leaves of no certain cause did, if that is a change. */
   readonly whole: { readonly leaves: readonly number[]; readonly isCertain: boolean } | undefined;
-  /** The value whose change alone is as likely as the whole's. */
-  readonly rival: Pick<Found, "dims" | "codes"> | undefined;
+  /** The element whose change alone is as likely as the whole's. */
+  readonly rival: Found | undefined;
   /** How many times the variance of independent rows some leaves have. */
   readonly dispersion: (leaves?: readonly number[]) => number;
   /** The variance of after − expected of some leaves together. */
@@ -248,8 +248,7 @@ function explained(given: Contrast, phi: Column): Explained {
   const worthOf = (found: readonly Found[], level: number) =>
     likelihoodOf(given, effective, found, level) - found.reduce((sum, one) => sum + one.price, 0);
   if (!isByExcess && worthOf(parts.found, 1) > worthOf(stayed, level) - price) return parts;
-  const isAsLikely =
-    first?.dims.length === 1 && first.gain > gain(all, 1, PART_TOLERANCE) - LIKELIER;
+  const isAsLikely = first && first.gain > gain(all, 1, PART_TOLERANCE) - LIKELIER;
   return { ...alike, rival: isAsLikely ? first : undefined };
 }
 

@@ -67,6 +67,8 @@ export function tellExplanation(
   const unseenIs = unseen && unseenText(cells, unseen);
   const more = [
     cells.unlike,
+    // A release tells it itself.
+    ...parts.map(({ kind, open }) => kind === "moved" && open && openText(open)),
     isTooFew && unseenIs,
     // Of rows that are too few nobody knows that users only upgraded.
     ...(isTooFew ? [] : movesText(cells, account.moves)),
@@ -76,8 +78,6 @@ export function tellExplanation(
     ),
     ...parts.map((part) => renamedText(part, parts)),
     ...parts.map(historyText),
-    // A release tells it itself.
-    ...parts.map(({ kind, open }) => kind === "moved" && open && openText(open)),
     ...news.map(
       ({ where, after }) =>
         `${elementText(where)} appeared, with ${amount(after, "")} ${cells.unit} and none before.`,
@@ -318,7 +318,7 @@ function openText(open: Open): string {
 function eitherText(open: Open): string {
   switch (open.of) {
     case "all":
-      return `all did, or ${open.name} ${valueText(open.value)} alone`;
+      return `all did, or ${elementText(open.where)} alone`;
     case "program":
       return `its release ${open.release} or the whole program did`;
     case "silent":

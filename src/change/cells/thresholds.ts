@@ -43,3 +43,5 @@ export const RUN_SCATTER = { of: 0.5, least: 0.2 };
 export const FLOOD = 4;
 /** A value that has this part of a release's rows, and they that part of its, is a placeholder. */
 export const NEARLY = 0.95;
+/** This part of a program's rows must be left beside causes to show where its users went. */
+export const LEAST_REST = 0.2;

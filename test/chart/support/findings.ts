@@ -31,10 +31,10 @@ export function explanation(): Explanation {
   const leaves = values[0]!.flatMap((_, a) =>
     values[1]!.flatMap((_, b) => values[2]!.map((_, c) => [a, b, c])),
   );
-  const before = leaves.map(() => 20_000 + Math.round(30_000 * random()));
+  const before = leaves.map(() => 2_000 + Math.round(3_000 * random()));
   const after = leaves.map(([a, , c], at) =>
     Math.round(
-      before[at]! * (0.99 + 0.02 * random()) * (a === 1 && c === 2 ? 0.1 : c === 0 ? 1.4 : 1),
+      before[at]! * (0.99 + 0.02 * random()) * (a === 1 && c === 2 ? 0.4 : c === 0 ? 1.25 : 1),
     ),
   );
   const { origin } = makeResult({ t: [] });
@@ -53,7 +53,7 @@ export function explanation(): Explanation {
     ratio: 1,
     label: "Measurements",
     unit: "measurements",
-    source: "measurements",
+    source: "runs",
     rowNoun: "measurements",
     earlier: between("2026-04-17", "2026-04-24"),
     later: between("2026-04-24", "2026-05-01"),
