@@ -168,3 +168,21 @@ test("a dot plot has a row for each category, the largest first, its intervals, 
   expect(shownText(await drawn.svg())).toContain("DE FR IT");
   expect(() => chart.dotPlot([{ t: day(0), n: 3 }])).toThrow(/holds no names.*chart\.dot/);
 });
+
+test("the words of linked views of a share tell the share of all", () => {
+  const rows = columnsOf(
+    [0, 1].map((at) => ({ t: day(at), cc: "IT", part: 1 + at, whole: 10, failed: 0 })),
+  );
+  const share = { ...counted("failed", "Failed"), unit: "share", additive: false } as const;
+  const cells = makeResult(rows, {
+    time: { name: "t", every: "day", incomplete: [] },
+    dimensions: [{ name: "cc", order: ["IT"] }],
+    measures: [
+      { ...share, main: true, quotient: ["part", "whole"] },
+      counted("part", "Part"),
+      counted("whole", "Whole"),
+    ],
+  });
+  const { description } = chart.explore(cells).spec;
+  expect(description).toContain("0.15 in ");
+});
