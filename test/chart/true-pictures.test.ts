@@ -3,7 +3,7 @@ import { between, type Chart, chart, table, type Value } from "../../src/index.j
 import type { MeasureColumn } from "../../src/result/origin.js";
 import { shownText } from "../../src/chart/render/svg.js";
 import { layers, legend, subtitle } from "./support/layers.js";
-import { columnsOf, counted, makeResult, weeklyCounts } from "./support/sample-results.js";
+import { columnsOf, counted, makeResult } from "./support/sample-results.js";
 import { drawnData } from "./support/seen.js";
 
 const day = (at: number): Date => new Date(Date.UTC(2026, 9, 1 + at));
@@ -133,7 +133,8 @@ test("a value keeps its color in every chart of a notebook, whatever stands besi
   ];
   const seen = new Map<string, Set<string>>();
   for (const some of drawn) {
-    const { names, colours } = legend(chart.area(weeklyCounts({ versions: some, other: false })));
+    const rows = some.flatMap((build, at) => [0, 1].map((t) => ({ t: day(t), build, n: at + 1 })));
+    const { names, colours } = legend(chart.area(rows));
     for (const [at, name] of names.entries()) {
       seen.set(name, (seen.get(name) ?? new Set()).add(colours[at]!));
     }
