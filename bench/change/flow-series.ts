@@ -147,6 +147,24 @@ export function largeSeries(seed: number): Series {
   return { name: kind, values, warmup: 672, ignore: [], drops: dropsIn(values, 672, [], 6, draw) };
 }
 
+/** Hourly rows of few users, with a day and a weekend; of each run a geometric number of rows, ten in the mean. */
+export function thinSeries(seed: number, perHour: number, inRuns: boolean) {
+  const { uniform, poisson } = seeded(Math.imul(seed + 1, 0x9e3779b1) + perHour);
+  const mean = inRuns ? 10 : 1;
+  const rowsOf = () =>
+    inRuns ? 1 + Math.floor(Math.log(1 - uniform()) / Math.log(1 - 1 / mean)) : 1;
+  const runs = Array.from({ length: 16 * 168 }, (_, hour) => {
+    const day = 1 + 0.5 * Math.sin((2 * Math.PI * hour) / 24);
+    const weekend = Math.floor(hour / 24) % 7 > 4 ? 0.8 : 1;
+    return Array.from({ length: poisson((perHour / mean) * day * weekend) }, rowsOf);
+  });
+  const sum = (some: readonly number[]) => some.reduce((all, rows) => all + rows, 0);
+  /** The hours from one up to another, of whose runs a share is left. */
+  const lose = (from: number, to: number, left: number) =>
+    runs.slice(from, to).map((hour) => sum(hour.filter(() => uniform() < left)));
+  return { values: runs.map(sum), warmup: 672, lose };
+}
+
 function makeSeries(name: string, kind: Kind, seed: number, dropCount: number): Series {
   const draw = generator(seed);
   const { uniform, normal, between } = draw;

@@ -59,7 +59,8 @@ export function keepSecret(secret: string, user = ""): void {
     const base64 = bytes.toString("base64").replace(/=+$/, "");
     known.add(bytes.toString("base64"));
     if (base64.length < 8) continue;
-    known.add(base64).add(bytes.toString("base64url")).add(bytes.toString("hex"));
+    const hex = bytes.toString("hex");
+    known.add(base64).add(bytes.toString("base64url")).add(hex).add(hex.toUpperCase());
   }
   if (secret.length >= 4) known.add(secret);
 }

@@ -69,6 +69,8 @@ export class VariablesView {
       case "setBreakpoints": // A frontend sends the notebook's cells, without any.
       case "setExceptionBreakpoints":
         return { breakpoints: [] };
+      case "modules": // JupyterLab asks after each cell.
+        return { modules: [], totalModules: 0 };
       case "inspectVariables":
         this.#held = [];
         return { variables: this.#shown([...this.#variables()]) };

@@ -65,6 +65,8 @@ export function checkNamed(
       const plain =
         kind !== "time" && !/^(Array|Tuple|Map|JSON|Object|Variant|Dynamic)\b/.test(type);
       expect(plain, "a dimension", `give a text, such as toString(${name})`);
+      const digits = `3.10 and 3.1 are one number; keep it as text, such as aq.fromCSV(text, { parse: { ${name}: String } })`;
+      expect(meaning !== "version" || !/Float|Decimal/.test(type), "a version", digits);
       dimensions.push([name, meaning]);
     } else if (isMeasure(meaning)) {
       const { measure, where, of, column } = meaning;

@@ -59,11 +59,22 @@ function withTimes(table: ColumnTable, columns: Readonly<Record<string, unknown>
     Object.fromEntries(
       times.map((name) => [
         name,
-        columnValues(table, name).map((value) =>
-          readInstant(value, "UTC", `column ${JSON.stringify(name)}`),
-        ),
+        columnValues(table, name).map((value) => {
+          refuseLocal(value, name);
+          return readInstant(value, "UTC", `column ${JSON.stringify(name)}`);
+        }),
       ]),
     ),
+  );
+}
+
+/** @throws ProbelabError for a Date that is midnight in the machine's zone, and not in UTC. */
+function refuseLocal(value: unknown, name: string): void {
+  if (!(value instanceof Date) || value.getTimezoneOffset() === 0 || +value % DAY === 0) return;
+  if (value.getHours() + value.getMinutes() + value.getSeconds() > 0) return;
+  const column = JSON.stringify(name);
+  throw new ProbelabError(
+    `Can't take ${value.toISOString()} of the column ${column} as a time in UTC: it is midnight in this machine's zone, in which Arquero and Date read "2026-05-01T00:00:00". Keep the column as text: aq.fromCSV(text, { parse: { ${column}: String } }).`,
   );
 }
 

@@ -117,6 +117,7 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
   base64: (text) => Buffer.from(text).toString("base64"),
   base64url: (text) => Buffer.from(text).toString("base64url"),
   hex: (text) => Buffer.from(text).toString("hex"),
+  "hex in capitals": (text) => Buffer.from(text).toString("hex").toUpperCase(),
   "a header of Basic": (text) => Buffer.from(`ann:${text}`).toString("base64"),
   "a header of Basic, cut": (text) =>
     Buffer.from(`ann:${text}`).toString("base64").replace(/=+$/, ""),

@@ -16,7 +16,7 @@ describe("anomalies", () => {
     const found = await anomalies(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
-      /^Measurements dropped by \d\d %\. [\d,]+ instead of about [\d,]+, 1 Mar 2026 00:00–06:00 UTC\. The drop is over: measurements [+−][\d.]+ % in the last 12 hours against the same hours of the weeks before it \(up to [\d.]+ % either way is usual\)\. The only alarm in .*; about 1 false alarm in 4 weeks is accepted\.$/,
+      /^Measurements dropped by \d\d %\. [\d,]+ instead of about [\d,]+, 1 Mar 2026 00:00–06:00 UTC\. The drop is over: measurements [+−][\d.]+ % in the last 18 hours against what was expected before it \(up to [\d.]+ % either way is usual\)\. The only alarm in .*; about 1 false alarm in 4 weeks is accepted\.$/,
     );
     const [row] = found.result.rows();
     expect(row).toMatchObject({ kind: "drop", t: new Date(START + 1320 * HOUR) });
@@ -33,21 +33,26 @@ describe("anomalies", () => {
     const quiet = await anomalies(hourlyResult({ "": clean }), since);
     expect(quiet.found).toBe(false);
     expect(quiet.sentence).toMatch(
-      /^No sudden drop of measurements\. A drop of \d\d? % or more over two hours would have been noticed\. 36 hours, .* UTC, were judged; about 1 false alarm in 4 weeks is accepted\. A slow fall over weeks becomes usual and isn't looked for\.$/,
+      /^No sudden drop of measurements\. A drop of [\d.]+ % or more over two hours, or a drop of [\d.]+ % or more over 24 hours would have been noticed\. 36 hours, .* UTC, were judged; about 1 false alarm in 4 weeks is accepted\. A slow fall over weeks becomes usual and isn't looked for\.$/,
     );
     expect(quiet.least).toBeLessThan(0.5);
   });
 
   it("says how small a drop it can see, and where it can't see even a stop", async () => {
-    // Three an hour, as a Poisson process gives them.
+    // Three an hour, as a Poisson process gives them: two hours without one are no alarm, a day is.
     const { poisson } = seeded(3);
     const few = clean.map(() => poisson(3));
-    const blind = await anomalies(hourlyResult({ "": few }), since);
-    expect(blind).toMatchObject({ found: false, least: null });
-    expect(blind.sentence).toMatch(
-      /^Can't tell whether measurements dropped for two hours\. Values are so few .*: ask with a coarser every\. Longer drops weren't looked for in 36 hours, /,
+    const long = await anomalies(hourlyResult({ "": few }), { ...since, falseAlarms: 0.1 });
+    expect(long).toMatchObject({ found: false, least: null });
+    expect(long.sentence).toMatch(
+      /^No sudden drop of measurements\. A drop of \d\d % or more over 24 hours would have been noticed\. 36 hours, /,
     );
-    const both = await anomalies(hourlyResult({ IT: few, US: clean }), since);
+    const fewer = clean.map((_, at) => Number(at % 97 === 0));
+    const blind = await anomalies(hourlyResult({ "": fewer }), since);
+    expect(blind.sentence).toMatch(
+      /^Can't tell whether measurements dropped\. Values are so few .*: ask with a coarser every\./,
+    );
+    const both = await anomalies(hourlyResult({ IT: fewer, US: clean }), since);
     expect(both.least).not.toBeNull();
     expect(both.sentence).toMatch(
       /would have been noticed in 1 of the groups, in the other 1 not even a stop\. 36 hours, .*; about 1 false alarm in 4 weeks is accepted\. A slow/,
@@ -64,7 +69,9 @@ describe("anomalies", () => {
       await asked(scaled(scaled(clean, 1290, 1332, 0.1), 1332, WEEKS_8, 0.5), "3 days"),
     ).toMatch(goesOn);
     const before = await asked(scaled(clean, 1104, WEEKS_8, 0.4), "24 hours");
-    expect(before).toMatch(/^Measurements dropped by .*, 20 Feb 2026 .* began before 1 Mar 2026/);
+    expect(before).toMatch(
+      /^Measurements dropped by .*, 20 Feb–1 Mar 2026.* began before 1 Mar 2026/,
+    );
     expect(before).toMatch(goesOn);
   });
 
@@ -92,7 +99,10 @@ describe("anomalies", () => {
     const range = between(new Date(START), new Date(START + hours * HOUR), {
       timeZone: "Europe/Berlin",
     });
-    const found = await anomalies(hourlyResult({ "": values }, { range }), { since: "14 days" });
+    const found = await anomalies(hourlyResult({ "": values }, { range }), {
+      since: "14 days",
+      falseAlarms: 0.1,
+    });
     expect(found.found, found.sentence).toBe(false);
     const dropped = hourlyResult({ "": scaled(values, 2000, 2010, 0.3) }, { range });
     const [alarm] = (await anomalies(dropped, { since: "14 days" })).result.rows();
@@ -249,7 +259,7 @@ describe("a stop of a country with four runs an hour, where an hour without a ru
     }
   });
 
-  it("isn't seen where none is", async () => {
+  it("is told where none is no more often than is accepted, 12 times here", async () => {
     const found = await Promise.all(
       Array.from({ length: 12 }, (_, seed) =>
         anomalies(hourlyResult({ US: large, IT: runs(20 + seed) }), { since: "4 weeks" }),
@@ -258,6 +268,6 @@ describe("a stop of a country with four runs an hour, where an hour without a ru
     const stops = found.flatMap(({ result }) =>
       result.rows().filter(({ kind }) => kind === "stop"),
     );
-    expect(stops).toEqual([]);
+    expect(stops.length).toBeLessThanOrEqual(6);
   });
 });

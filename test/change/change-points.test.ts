@@ -38,6 +38,13 @@ test("changePoints finds a drop in counts with day and week within an hour", asy
   );
 });
 
+test("changePoints gives a fall of counts no interval beyond all of them", async () => {
+  const { result, sentence } = await changePoints(answer({ "": counts(4, 40, 9, 30, 0.2) }));
+  const [row] = result.rows();
+  expect(Number(row!["size_low"])).toBeGreaterThanOrEqual(-Number(row!["before"]));
+  expect(sentence).toMatch(/95 % interval −100 % to −\d+ %/);
+});
+
 test("changePoints names the series that changed", async () => {
   const finding = await changePoints(
     answer({

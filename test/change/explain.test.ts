@@ -73,16 +73,6 @@ describe("a count", () => {
     ]);
   });
 
-  test("is quiet in 95 of 100 seeds with nothing planted", () => {
-    let quiet = 0;
-    for (let seed = 0; seed < 100; seed += 1) {
-      const level = [3, 30, 300][seed % 3]!;
-      const rows = service(1_000 + seed, NAMES, SIZES, () => 1, level);
-      quiet += Number(!explainCells(cellsOf(NAMES, rows)).found);
-    }
-    expect(quiet).toBeGreaterThanOrEqual(95);
-  });
-
   test("doesn't depend on the order and the names of values", () => {
     const rows = service(3, NAMES, SIZES, ([cc]) => (cc === "cc4" ? 0.5 : 1));
     const draw = seeded(9);

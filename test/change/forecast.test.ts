@@ -6,20 +6,25 @@ import { seeded } from "../support/change/draws.js";
 import { serviceCounts } from "../support/change/flow-results.js";
 
 const SEASON = { day: 24, week: 168 };
-const OPTIONS = { rate: 1, gap: 3, counts: true, floor: 1 };
+const OPTIONS = { rate: 1, gap: 3, counts: true };
+
+function watched(values: readonly (number | null)[]) {
+  const watch = watchFlow(values, SEASON, OPTIONS);
+  return { drops: watch.drops, buckets: values.map((_, at) => watch.bucket(at)) };
+}
 
 describe("watchFlow", () => {
   it("judges each hour by hours up to it only", () => {
     const values = serviceCounts(900);
-    const whole = watchFlow(values, SEASON, OPTIONS);
+    const whole = watched(values).buckets;
     fc.assert(
       fc.property(
         fc.integer({ min: 680, max: 899 }),
         fc.array(fc.nat(5000), { minLength: 1, maxLength: 30 }),
         (at, other) => {
-          const changed = watchFlow([...values.slice(0, at), ...other], SEASON, OPTIONS);
+          const changed = watched([...values.slice(0, at), ...other]).buckets;
           expect(changed.slice(0, at)).toEqual(whole.slice(0, at));
-          expect(changed[at]!.next).toBe(whole[at]!.next);
+          expect(changed[at]!.expected).toBe(whole[at]!.expected);
           expect(changed[at]!.limit).toBe(whole[at]!.limit);
         },
       ),
@@ -36,8 +41,7 @@ describe("watchFlow", () => {
         const weekend = Math.floor(hour / 24) % 7 > 4 ? 0.8 : 1;
         return poisson(50_000 * day * weekend * 1.05 ** (hour / 168));
       });
-      const alarmed = watchFlow(values, SEASON, OPTIONS).map((bucket) => bucket.alarmed);
-      alarms += alarmed.filter((is, at) => is && !alarmed.slice(at - 3, at).includes(true)).length;
+      alarms += watched(values).drops.length;
       hours += values.length - 672;
     }
     expect((alarms / hours) * 672).toBeLessThanOrEqual(2);
@@ -45,11 +49,48 @@ describe("watchFlow", () => {
 
   it("takes hours of which nothing is known, and a series of zeros, without an alarm", () => {
     const values = serviceCounts(900).map((n, at) => (at % 50 < 5 ? null : n));
-    const watched = watchFlow(values, SEASON, OPTIONS);
-    expect(watched.some(({ alarmed }, at) => alarmed && values[at] === null)).toBe(false);
-    expect(watched.every(({ next }) => Number.isFinite(next))).toBe(true);
-    const zeros = watchFlow(Array<number>(900).fill(0), SEASON, OPTIONS);
-    expect(zeros.some(({ alarmed }) => alarmed)).toBe(false);
+    const { buckets, drops } = watched(values);
+    expect(drops.some(({ seen }) => values[seen - 1] === null)).toBe(false);
+    expect(buckets.every(({ expected }) => Number.isFinite(expected))).toBe(true);
+    expect(watched(Array<number>(900).fill(0)).drops).toEqual([]);
+  });
+
+  it("doesn't call an hour that is low by chance in a slow fall a drop that is over", () => {
+    const falling = serviceCounts(1344, 5, 3000).map((n, at) => Math.round(n * 0.96 ** (at / 168)));
+    const ends = (values: readonly number[]) =>
+      watched(values.map((n, at) => (at === 1_300 ? Math.round(0.75 * n) : n)))
+        .drops.filter(({ seen }) => seen === 1_301)
+        .map(({ end }) => end.state);
+    expect(ends(falling)).toEqual(["unsure"]);
+    expect(ends(serviceCounts(1344, 5, 3000))).toEqual(["recovered"]);
+  });
+
+  it("says over of a loss once half of it can't be missing, within three hours, and never while it goes on", () => {
+    let [seen, back] = [0, 0];
+    for (const level of [60, 450, 2000]) {
+      for (const left of [0, 0.4, 0.6]) {
+        for (let start = 0; start < 24; start += 2) {
+          const { uniform } = seeded(start);
+          const [from, to] = [1_100 + start, 1_111 + start];
+          const values = serviceCounts(1344, 77 * level + start, level);
+          const lost = (until: number) =>
+            values.map((n, at) =>
+              at < from || at >= until
+                ? n
+                : Array.from({ length: n }, uniform).filter((u) => u < left).length,
+            );
+          const during = (hours: number) =>
+            watched(lost(from + hours).slice(0, from + hours)).drops.find((drop) => drop.to > from);
+          for (const hours of [11, 13, 24]) expect(during(hours)?.end.state).not.toBe("recovered");
+          const after = watched(lost(to).slice(0, to + 3)).drops.find((drop) => drop.to > from);
+          if (after === undefined || level < 450) continue;
+          seen += 1;
+          back += Number(after.end.state === "recovered");
+        }
+      }
+    }
+    expect(seen).toBeGreaterThanOrEqual(70);
+    expect(back / seen).toBeGreaterThanOrEqual(0.9);
   });
 });
 

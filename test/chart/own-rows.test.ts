@@ -1,6 +1,6 @@
 import * as aq from "arquero";
 import { describe, expect, test } from "vitest";
-import { chart, table } from "../../src/index.js";
+import { chart, rows as ownRows, table } from "../../src/index.js";
 import { mimeBundle } from "../../src/kernel/show.js";
 import { weeklyCounts } from "./support/sample-results.js";
 import { layers, legend, subtitle, title } from "./support/layers.js";
@@ -35,6 +35,19 @@ describe("rows given by hand", () => {
       { software_version: "3.9", runs: 2 },
     ]);
     expect(JSON.stringify(layers(bars)[0]?.encoding.x)).toContain('["3.9","3.10"]');
+  });
+
+  test("a version that was read as a number, and a time in the machine's zone, are refused", () => {
+    const numbers = aq.fromCSV("software_version,runs\n3.10,1\n3.1,2");
+    expect(() => ownRows(numbers, { software_version: "version" })).toThrow(
+      /"software_version", a Float64, as a version: 3\.10 and 3\.1 are one number; keep it as text/,
+    );
+    const local = aq.fromCSV("t,runs\n2026-05-01T00:00:00,1");
+    expect(() => ownRows(local, { t: "day" })).toThrow(
+      /2026-05-01T04:00:00.000Z of the column "t" .* midnight in this machine's zone/,
+    );
+    const texts = aq.fromCSV("t,runs\n2026-05-01T00:00:00,1", { parse: { t: String } });
+    expect(ownRows(texts, { t: "day" }).column("t")).toEqual([new Date("2026-05-01T00:00:00Z")]);
   });
 
   test("what a column holds is learned from all values", () => {

@@ -241,7 +241,6 @@ it("a server that hangs is asked once, and waited for as long as one answer may 
   await using gate = await answerGate(server.url);
   await using lab = await connect({
     measurements: gate.url,
-    tables: { measurements: { table: "`fast.path`" } },
     limits: { maxSeconds: 1 },
   });
   const range = between("2026-05-01", "2026-05-09");

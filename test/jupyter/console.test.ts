@@ -87,6 +87,7 @@ describe.skipIf(python === undefined)(`what frontends ask besides cells${skipped
     expect(await debug("debugInfo")).toMatchObject({
       body: { isStarted: true, richRendering: true, breakpoints: [], stoppedThreads: [] },
     });
+    expect(await debug("modules")).toMatchObject({ success: true, body: { modules: [] } });
     expect((await client.execute(handMade)).reply["status"]).toBe("ok");
     await client.execute(
       `const nested = { of: { deep: [1, 2] }, get never(): number { throw new Error("read"); } };

@@ -145,11 +145,14 @@ export function flowAccount(given: ChangeCells): Account {
       : outcome.maybe
           .map((one) => part(causeOf(one, oneUser.has(one) ? "one user" : "chance")))
           .filter((one) => !isNews(one));
-    const isChance = ({ doubt }: Part) => doubt === "chance";
-    const [size] = maybe.filter(isChance);
-    if (size !== undefined) return [size];
-    const some = counts.some(isChance) ? counts : goneReleases();
-    return (some.length > 0 ? some : [...maybe.slice(0, 1), ...counts]).slice(0, MOST_GUESSED);
+    const likely = (some: readonly Part[]) => some.filter(({ doubt }) => doubt === "chance");
+    const tiers = [
+      likely(maybe).slice(0, 1),
+      likely(counts),
+      goneReleases(),
+      [...maybe.slice(0, 1), ...counts],
+    ];
+    return tiers.find((some) => some.length > 0)?.slice(0, MOST_GUESSED) ?? [];
   }
 
   /** Releases of which no row is left, where their program's loss is too small to name it. */

@@ -66,13 +66,16 @@ export function rateAccount(given: ChangeCells): Account {
   // A quantile moves as the share above its middle does, turned into its own unit.
   const scale =
     quantile === undefined || whole === 0 ? 1 : (quantile.after - quantile.before) / whole;
+  /** Half the interval of the change of their rate. */
+  const halfOf = (leaves: readonly number[]) =>
+    (CONFIDENCES[0.95] * Math.sqrt(outcome.variance(leaves))) /
+      total(asItWas.exposureAfter, leaves) || 0;
+  const everything = without(cells.before.length, []);
   const part = (rows: Pick<Part, "where" | "leaves" | "rest" | "doubt">) => {
     const own = rateOf(cells, rows.leaves);
     const { middle, ...by } = contribution(own, all);
     const [mix, rate] = [by.mix * scale || 0, by.rate * scale || 0];
-    const error =
-      Math.sqrt(outcome.variance(rows.leaves)) / total(asItWas.exposureAfter, rows.leaves);
-    const half = CONFIDENCES[0.95] * middle * (error || 0) * Math.abs(scale);
+    const half = middle * halfOf(rows.leaves) * Math.abs(scale);
     const { n0, n1, r0, r1 } = own;
     const ends = { before: n0 > 0 ? r0 : null, after: n1 > 0 ? r1 : null };
     return { kind: "moved", ...rows, ...ends, change: mix + rate, half, rate, mix } as const;
@@ -85,7 +88,8 @@ export function rateAccount(given: ChangeCells): Account {
     const had = n0 === 0 ? null : n0 / all.n0;
     return { ...own, kind: "release rate", had, has: n1 / all.n1, was: r0 };
   };
-  const likely = mixOf(cells, all);
+  const isBeyond = Math.abs(whole) > Math.max(PART_TOLERANCE * all.r0, halfOf(everything));
+  const likely = isBeyond ? mixOf(cells, all) : undefined;
   // What only may be is told where nothing else is.
   const isTold = likely?.doubt === undefined || outcome.named.length === 0;
   const mixed = isTold ? likely : undefined;
@@ -119,7 +123,7 @@ export function rateAccount(given: ChangeCells): Account {
   return {
     before: was,
     after: is,
-    half: part({ where: {}, leaves: without(cells.before.length, []) }).half,
+    half: halfOf(everything) * Math.abs(scale),
     parts,
     rest: part({ where: {}, leaves: without(cells.before.length, parts) }),
     moves: [],
@@ -186,13 +190,11 @@ interface Mix {
 }
 
 /**
- * The mix of values that makes up most of the whole's change; undefined where none does, or hardly any
- * changed. Doubtful where users who came or went may have made it.
+ * The mix of values that makes up most of the whole's change; undefined where none does. Doubtful where
+ * users who came or went may have made it.
  */
 function mixOf(cells: ChangeCells, all: Rate): (Mix & Pick<Part, "doubt">) | undefined {
-  const whole = all.r1 - all.r0;
   const { version, program } = releaseDimensions(cells);
-  if (!(Math.abs(whole) > PART_TOLERANCE * Math.abs(all.r0))) return undefined;
   // Where a program grows its versions do: the program is named.
   const mixes = [...cells.names.keys()]
     .filter((at) => at !== version || program < 0)

@@ -316,6 +316,12 @@ export function guiltyRelease(
   const isLeft = all.is > PART_TOLERANCE * all.was;
   if (shut && gone.length === 1 && isLeft && isLost && shut.was >= lost) {
     const newest = releases[0]!;
+    // All may have gone to one that came since, and it may have lost them.
+    const isNew = newest !== shut && newest.was < LEAST_SHARE * all.was;
+    if (isNew && newest.is > LEAST_SHARE * all.is) {
+      const open = { of: "lost", other: shut.text } as const;
+      return { version: newest.text, leaves: newest.leaves, open };
+    }
     const open = newest === shut ? undefined : ({ of: "gone", other: newest.text } as const);
     return { version: shut.text, leaves: shut.leaves, open };
   }

@@ -72,7 +72,7 @@ export function tellExplanation(
     ...(isTooFew ? [] : movesText(cells, account.moves)),
     ...(account.placeholders ?? []).map(
       ({ where, dimension, value }) =>
-        `${elementText(where)} reports ${dimension} ${valueText(value)} alone: its rows count where its program's were before`,
+        `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: they count where its program's were before`,
     ),
     ...parts.map((part) => renamedText(part, parts)),
     ...parts.map(historyText),

@@ -4,7 +4,7 @@ import { median } from "../../base/statistics.js";
 import { counted, grouped, lowered } from "../../base/text.js";
 import { whereText } from "../../query/where.js";
 import type { Result } from "../../result/result.js";
-import { offsetAt } from "../../time/bucket.js";
+import { offsetAt, type RangeBucket } from "../../time/bucket.js";
 import { readInstant } from "../../time/instant.js";
 import { DAY, WEEK } from "../../time/span.js";
 import { bucketNoun, usualLength, type Bucket } from "../../time/step.js";
@@ -14,11 +14,13 @@ import { foundTable, movedIn, tell, type Finding, type Moved, type Telling } fro
 import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
-  recovery,
+  UNKNOWN,
   watchFlow,
+  WINDOWS,
+  type Drop,
   type Recovery,
   type Season,
-  type Watched,
+  type Watch,
 } from "./forecast.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
 
@@ -66,28 +68,32 @@ const RULES: Rules<AnomaliesOptions> = {
 const ACTION = "find anomalies";
 /** What alarms leave out. */
 export const SLOW = "A slow fall over weeks becomes usual and isn't looked for";
-/** An alarm is close to its limit up to so many times as deep, on the logarithm. */
+/** An alarm is close to its limit up to so many times its score. */
 const NEAR = 1.25;
 /** So far apart alarmed buckets are one alarm. */
 const TOGETHER_MS = 3 * 3_600_000;
+/** The newest buckets by which what would have shown is said. */
+const SAID = 24;
 
 /** One alarm; `from` is its first bucket, `to` the one after its last. */
-interface Alarm {
+export interface Alarm extends Omit<Drop, "seen" | "excess"> {
   readonly kind: "drop" | "stop" | "gap" | "silence";
   readonly series: FlowSeries;
-  readonly from: number;
-  readonly to: number;
-  readonly observed: number;
-  readonly expected: number;
+  readonly t: Date;
+  readonly until: Date;
+  readonly isNear: boolean;
 }
 
 /** A series, what is known of its buckets, and the first that isn't learned from. */
 interface WatchedSeries {
   readonly series: FlowSeries;
-  readonly watched: readonly Watched[];
+  readonly watch: Watch;
+  /** Of each bucket, its place on the clock of the zone. */
+  readonly places: readonly number[];
   readonly first: number;
-  /** What came since an alarm. */
-  readonly after: (alarm: Pick<Alarm, "from" | "to">) => Recovery;
+  /** The smallest drop of two buckets, and of the most, that shows; above 1 or NaN: not even a stop. */
+  readonly least: number;
+  readonly leastLong: number;
 }
 
 /** The buckets that are judged: from and up to; those after them may still get rows. */
@@ -101,13 +107,12 @@ interface Span {
 /**
  * Alarms on drops of a flow, at a stated rate of false alarms.
  *
- * Each bucket is judged by buckets before it only. What is expected follows the hour of the week
- * (the middle of past weeks) and the latest buckets; an alarm is raised where a bucket, or two in a
- * row, come further below that than this series has come before at the stated rate: the threshold
- * is the series' own (peaks over threshold; Siffer et al. 2017). The first four weeks are learned
- * from, of a group those after its first row. Of several groups each is a series of its own, with an
- * equal part of the rate. A slow fall over weeks becomes usual and raises none:
- * `compare` two weeks.
+ * Each bucket is judged by buckets before it only. What is expected is the middle of the same hour of
+ * past weeks at the level of the last days; an alarm is raised where the newest 1 to 24 buckets come
+ * further below that than this series has come before at the stated rate (peaks over threshold; Siffer
+ * et al. 2017). The first four weeks are learned from, of a group those after its first row. Of several
+ * groups each is a series of its own, with an equal part of the rate. A slow fall over weeks becomes
+ * usual and raises none: `compare` two weeks.
  *
  * An alarm is a `drop`; a `stop`, where a group has no row at all while others go on; a `gap`,
  * where no group has a row and rows come again; or `silence`, where none comes until the end.
@@ -125,16 +130,22 @@ export async function anomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
 ): Promise<AnomaliesFinding> {
-  const { finding, newest, end } = await findAnomalies(counts, options);
-  const { headline, evidence, details } = finding;
-  return { ...finding, ...tell(headline, evidence, [end, ...details, newest]) };
+  const { finding, telling, newest, end } = await findAnomalies(counts, options);
+  const { headline, evidence, details } = telling;
+  return { ...finding(), ...tell(headline, evidence, [end, ...details, newest]) };
 }
 
 /** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
 export interface FoundAnomalies {
-  readonly finding: AnomaliesFinding;
-  /** Of each series the smallest drop that shows, as a share; above 1 or NaN: not even a stop. */
-  readonly leasts: readonly number[];
+  readonly telling: Telling;
+  /** The finding with its tables, which take longer than to judge what is in them. */
+  readonly finding: () => AnomaliesFinding;
+  /** The buckets that were judged, none where that can't be. */
+  readonly judged: readonly RangeBucket[];
+  readonly alarms: readonly Alarm[];
+  readonly moved: readonly Moved[];
+  /** Each series: its share of all rows, and the smallest drop of the most buckets that shows. */
+  readonly seen: readonly { readonly share: number; readonly least: number }[];
   /** Names the newest buckets, which aren't judged; "" where all are. */
   readonly newest: string;
   /** A sentence on whether the drop is over; "" without one that ended. */
@@ -161,91 +172,97 @@ export async function findAnomalies(
   const why = whyUnjudged(flows, season, span);
   if (season === undefined || why !== undefined) {
     const head = `Can't tell whether ${lowered(flows.measure.label)} dropped`;
-    const finding = findingOf(flows, [], [], span, tell(head, why ?? "", []), []);
-    return { finding, leasts: [], newest: "", end: "" };
+    const telling = tell(head, why ?? "", []);
+    const finding = () => findingOf(flows, [], [], span, telling);
+    return { telling, finding, judged: [], alarms: [], moved: [], seen: [], newest: "", end: "" };
   }
   const rate = options.falseAlarms ?? 1;
-  const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
-  // Counts scatter as a Poisson process does at least, and of them 1 is added before the logarithm.
-  const isCount = known.every(Number.isInteger);
-  const learned = series.flatMap(({ values }) => values.slice(0, span.from));
-  const usual = median(learned.filter((value): value is number => (value ?? 0) > 0)) || 1;
-  const model = {
-    rate: rate / series.length,
-    gap,
-    counts: isCount,
-    floor: isCount ? 1 : usual / 20,
-  };
-  const clock = clockOf(flows);
-  const judged = series.map((each): WatchedSeries => {
-    const began = firstRow(each);
-    const isUnknown = (at: number) => at < began || (at === 0 && !buckets[0]!.complete);
-    const values = each.values.slice(0, span.to).map((value, at) => (isUnknown(at) ? null : value));
-    const after: WatchedSeries["after"] = (alarm) => recoveryOf(flows, values, alarm);
-    const local = watchFlow(clock.read(values), season, model);
-    const watched = values.map((_, at) => local[clock.places[at]!]!);
-    return { series: each, watched, first: began + span.learned, after };
-  });
-  const alarms = judged.flatMap((each) => alarmsOf(flows, each, gap, span));
-  alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
-  const leasts = judged.map(({ watched, first }) =>
-    median(watched.slice(Math.max(span.from, first)).map(({ least }) => least)),
-  );
-  const telling = tellingOf(flows, alarms, judged, span, leasts, rate);
+  const model = { rate: rate / series.length, counts: known.every(Number.isInteger) };
+  const clock = placesOf(flows);
+  const judged = series.map((each) => watchSeries(flows, each, clock, season, span, model));
+  const alarms = judged
+    .flatMap((each) => alarmsOf(flows, each, span))
+    .sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
+  const telling = tellingOf(flows, alarms, judged, span, season, rate);
   const [most] = alarms;
   const moved = most === undefined ? [] : [alarmMoved(flows, most)];
-  const finding = { ...findingOf(flows, alarms, judged, span, telling, leasts), moved };
-  const found = { finding, leasts, newest: newestText(flows, span) };
-  if (most === undefined || most.to >= span.to) return { ...found, end: "" };
-  const { after } = judged.find((each) => each.series === most.series)!;
+  const finding = () => ({ ...findingOf(flows, alarms, judged, span, telling), moved });
+  const totals = series.map(({ values }) =>
+    values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
+  );
+  const all = totals.reduce((a, b) => a + b, 0);
+  const seen = judged.map(({ leastLong }, at) => ({ share: totals[at]! / all, least: leastLong }));
+  const own = { judged: buckets.slice(span.from, span.to), newest: newestText(flows, span) };
+  const found = { telling, finding, alarms, moved, seen, ...own };
+  if (most === undefined || most.end.change === null || most.kind === "silence")
+    return { ...found, end: "" };
   const label = lowered(labelOf(flows, most.series));
-  return { ...found, end: endText(label, after(most), flows.time.every).join(": ") };
+  return { ...found, end: endText(label, most.end, flows.time.every).join(": ") };
+}
+
+/** Of each bucket, its place on the clock of the zone. */
+function placesOf({ buckets, range, time }: Flows): number[] {
+  const local = buckets.map(({ start }) => +start + offsetAt(+start, range.timeZone));
+  return local.map((ms) => Math.round((ms - local[0]!) / usualLength(time.every)));
+}
+
+/** Reads a series on the clock of its zone, up to the last bucket that can be judged. */
+function watchSeries(
+  flows: Flows,
+  series: FlowSeries,
+  places: readonly number[],
+  season: Season,
+  span: Span,
+  model: { readonly rate: number; readonly counts: boolean; readonly drop?: Drop },
+): WatchedSeries {
+  const began = firstRow(series);
+  // An hour that the clock skips is as the one before, one that it repeats counts once.
+  const values: (number | null)[] = [];
+  for (const [at, value] of series.values.slice(0, span.to).entries()) {
+    if (places[at]! > values.length) values.push(values.at(-1)!);
+    const isUnknown = at < began || (at === 0 && !flows.buckets[0]!.complete);
+    values[places[at]!] = isUnknown ? null : value;
+  }
+  const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
+  const drop = model.drop && {
+    from: places[model.drop.from]!,
+    to: places[model.drop.to - 1]! + 1,
+  };
+  const watch = watchFlow(values, season, { ...model, gap, ...(drop && { drop }) });
+  const first = began + span.learned;
+  const from = Math.max(span.from, first, span.to - SAID);
+  const said = places.slice(from, span.to);
+  const leastOf = (buckets: number) => median(said.map((at) => watch.least(at, buckets)));
+  return { series, watch, places, first, least: leastOf(2), leastLong: leastOf(WINDOWS.at(-1)!) };
+}
+
+/**
+ * Whether a drop is over in rows that it was found in: by their counts, as `anomalies` judges its own.
+ *
+ * @param drop the drop's begin and end. @param known the end of the last bucket that can be judged.
+ */
+export async function endOfDrop(
+  counts: Promise<Result<object>>,
+  drop: { readonly from: Date; readonly to: Date },
+  known: Date,
+): Promise<Recovery> {
+  const flows = await readFlows(counts, undefined, ACTION);
+  const [series] = flows.series;
+  const season = seasonOf(usualLength(flows.time.every));
+  if (series === undefined || season === undefined) return UNKNOWN;
+  const place = (time: Date) => flows.buckets.filter(({ start }) => start < time).length;
+  const span = { from: 0, to: place(known), learned: learning(season) };
+  const given = { from: place(drop.from), to: place(drop.to) } as Drop;
+  const model = { rate: 1, counts: true, drop: given };
+  return (
+    watchSeries(flows, series, placesOf(flows), season, span, model).watch.drops[0]?.end ?? UNKNOWN
+  );
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */
 function firstRow({ values }: FlowSeries): number {
   const at = values.findIndex((value) => (value ?? 0) > 0);
   return at < 0 ? values.length : at;
-}
-
-/** True if a series is back after a drop, by its values up to the last one that can be judged; see {@link recovery}. */
-export function recoveryOf(
-  flows: Flows,
-  values: readonly (number | null)[],
-  drop: { readonly from: number; readonly to: number },
-): Recovery {
-  const { places, read } = clockOf(flows);
-  const known = read(values).map((value) => value ?? 0);
-  const [from, to] = [places[drop.from]!, places[drop.to - 1]! + 1];
-  const season = seasonOf(usualLength(flows.time.every))!;
-  const at = (end: number, shortest = 1) =>
-    recovery(known.slice(0, end), { from, to }, season, shortest);
-  const now = at(known.length);
-  if (now.state === "recovered") return now;
-  // What was told once isn't taken back for a single low bucket, or because a shorter window says less.
-  for (let end = known.length - 1; end > Math.max(to, known.length - season.week); end -= 1) {
-    const before = at(end);
-    if (before.state === "below" && before.buckets > 1) break;
-    if (before.state !== "recovered") continue;
-    const longer = at(known.length, 2);
-    return longer.state === "below" ? longer : { ...longer, state: "recovered" };
-  }
-  return now;
-}
-
-/** A series on the clock of its zone: an hour that it skips is as the one before, one that it repeats counts once. */
-function clockOf({ buckets, range, time }: Flows) {
-  const local = buckets.map(({ start }) => +start + offsetAt(+start, range.timeZone));
-  const places = local.map((ms) => Math.round((ms - local[0]!) / usualLength(time.every)));
-  const read = (values: readonly (number | null)[]) => {
-    const all: (number | null)[] = [];
-    values.forEach((value, at) => {
-      if (places[at]! > all.length) all.push(all.at(-1)!);
-      all[places[at]!] = value;
-    });
-    return all;
-  };
-  return { places, read };
 }
 
 /** Undefined where no whole number of buckets makes a week. */
@@ -294,52 +311,24 @@ function whyUnjudged(
     : `None of the ${grouped(buckets.length)} ${noun} from since on (number ${grouped(from + 1)}) is complete, stored and after those that are learned from.`;
 }
 
-/** Where a stop that is noticed at a bucket began: its first zero. */
-function beginOf(values: FlowSeries["values"], at: number): number {
-  return values[at] === 0 ? values.findLastIndex((value, i) => i < at && value !== 0) + 1 : at;
-}
-
-function alarmsOf(
-  flows: Flows,
-  { series, watched, first, after }: WatchedSeries,
-  gap: number,
-  { from: start, to: end }: Span,
-): Alarm[] {
-  const { values } = series;
-  const all: { from: number; to: number }[] = [];
-  for (let at = first; at < end; at++) {
-    if (!watched[at]!.alarmed) continue;
-    const open = all.at(-1);
-    if (open !== undefined && at - open.to < gap) open.to = at + 1;
-    else all.push({ from: beginOf(values, at), to: at + 1 });
-  }
-  // What dropped earlier and has not come back isn't usual, though it is alarmed no more.
-  const isLong = ({ from, to }: (typeof all)[number]) => to - from > 1;
-  const earlier = all.find(
-    (event) => event.to <= start && isLong(event) && after(event).state === "below",
-  );
-  const events = [...(earlier ? [earlier] : []), ...all.filter(({ to }) => to > start)];
-  const sum = (some: readonly (number | null)[], from: number, to: number) =>
-    some.slice(from, to).reduce<number>((all, value) => all + (value ?? 0), 0);
-  const [usual, next] = [watched.map((each) => each.usual), watched.map((each) => each.next)];
+/** The alarms of a series that end within what is judged, or go on. */
+function alarmsOf(flows: Flows, judged: WatchedSeries, { from: start, to: end }: Span): Alarm[] {
+  const { series, watch, places } = judged;
   const isEmpty = (from: number, to: number) =>
-    flows.series.every(({ values }) => sum(values, from, to) === 0);
-  return events.map(({ from, to: until }): Alarm => {
-    let to = until;
-    // The hour after a drop is alarmed with the one before it, though it is nearer to what was
-    // expected of it than to the loss.
-    while (to - from > 1) {
-      const lost = sum(values, from, to - 1) / sum(usual, from, to - 1);
-      if ((values[to - 1] ?? 0) / usual[to - 1]! <= (1 + lost) / 2) break;
-      to--;
-    }
-    const known = values.slice(from, to).filter((value) => value !== null).length;
+    flows.series.every(({ values }) => values.slice(from, to).every((value) => !value));
+  return watch.drops.flatMap((drop): Alarm[] => {
+    const from = places.findIndex((place) => place >= drop.from);
+    const to = places.findLastIndex((place) => place < drop.to) + 1;
+    if (from < judged.first || (to <= start && drop.end.state !== "below")) return [];
+    const known = series.values.slice(from, to).filter((value) => value !== null).length;
     const per = flows.measure.additive ? 1 : Math.max(1, known);
-    const expected = Math.max(sum(usual, from, to), sum(next, from, to)) / per;
-    const observed = sum(values, from, to) / per;
+    const [observed, expected] = [drop.observed / per, drop.expected / per];
     const none = isEmpty(to, end) ? "silence" : "gap";
     const kind = observed > 0 ? "drop" : isEmpty(from, to) ? none : "stop";
-    return { kind, series, from, to, observed, expected };
+    const when = { t: flows.buckets[from]!.start, until: flows.buckets[to - 1]!.end };
+    const isNear = to - from <= 2 && drop.excess < NEAR;
+    const { end: after, lows } = drop;
+    return [{ ...when, kind, series, from, to, observed, expected, lows, end: after, isNear }];
   });
 }
 
@@ -348,7 +337,7 @@ function tellingOf(
   alarms: readonly Alarm[],
   judged: readonly WatchedSeries[],
   { from, to, learned }: Span,
-  leasts: readonly number[],
+  season: Season,
   rate: number,
 ): Telling {
   const { series, time } = flows;
@@ -366,36 +355,49 @@ function tellingOf(
   if (first !== undefined) {
     const own = alarms.filter((alarm) => alarm.to > from).length;
     const which = own === 1 ? "The only alarm" : `The largest of ${grouped(own)} alarms`;
-    const where = first.to <= from ? `It began before ${span}` : `${which}${groups} in ${span}`;
+    const where = first.from < from ? `It began before ${span}` : `${which}${groups} in ${span}`;
     const days = ((to - from) * usualLength(time.every)) / DAY;
     const chance =
-      isNearLimit(first, judged) &&
+      first.isNear &&
       `So short an alarm, so close to its limit, may be chance: about ${counted(Number(((rate * days) / 28).toPrecision(1)), "such alarm")} in ${counted(Math.ceil(days), "day")} would be`;
     const [head, evidence] = alarmText(flows, first);
     return tell(head!, evidence!, [chance, `${where}; ${stated}`, late]);
   }
   const cant = `Can't tell whether ${label} dropped`;
-  const seeing = leasts.filter((least) => least <= 1);
-  const blind = leasts.filter((least) => least > 1).length;
+  const known = judged.filter(({ leastLong }) => !Number.isNaN(leastLong));
+  const seeing = known.filter(({ leastLong }) => leastLong <= 1);
+  const blind = known.length - seeing.length;
   const hours = `${grouped(to - from)} ${noun}, ${span}`;
-  if (blind + seeing.length === 0) return tell(`${cant}${groups}`, late, []);
+  if (known.length === 0) return tell(`${cant}${groups}`, late, []);
   if (seeing.length === 0) {
-    return tell(
-      `${cant} for two ${noun}${groups}`,
-      `Values are so few or so scattered that even a complete stop could be chance: ask with a coarser every`,
-      [`Longer drops weren't looked for in ${hours}`, late],
-    );
+    const few = `Values are so few or so scattered that even a complete stop could be chance: ask with a coarser every`;
+    return tell(`${cant}${groups}`, few, [`${hours}, were looked at`, late]);
   }
   const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
-  const shows = percent(median(seeing));
-  const noticed = shows === "100 %" ? "A complete stop" : `A drop of ${shows} or more`;
   const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
   return tell(
     `No sudden drop of ${label}${groups}`,
-    `${noticed} over two ${noun} would have been noticed${where}${unseen}`,
+    `${seenText(seeing, season, time.every)} would have been noticed${where}${unseen}`,
     [`${hours}, were judged; ${stated}`, SLOW, late],
   );
 }
+
+/** Which drops of two buckets, and of the most that are judged together, show. */
+function seenText(seeing: readonly WatchedSeries[], { day }: Season, every: Bucket): string {
+  const most = WINDOWS.findLast((length) => length <= Math.max(2, day))!;
+  const two = median(seeing.map(({ least }) => least));
+  const long = median(seeing.map(({ leastLong }) => leastLong));
+  const dropText = (least: number) => {
+    const share = percent(least);
+    return share === "100 %" ? "a complete stop" : `a drop of ${share} or more`;
+  };
+  const noun = bucketNoun(every, true);
+  const short = two <= 1 ? `${dropText(two)} over two ${noun}` : "";
+  const other = `${dropText(long)} over ${grouped(most)} ${noun}`;
+  return upper([short, most > 2 && long < two ? other : ""].filter(Boolean).join(", or "));
+}
+
+const upper = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function alarmMoved(
   { result, measure, buckets, range: { timeZone } }: Flows,
@@ -409,16 +411,6 @@ function alarmMoved(
     by: `fell by ${percent(1 - observed / expected)}`,
     ranges: `in ${rangeText(range)} against what was expected`,
   });
-}
-
-/** True if an alarm of one or two buckets came little further below what was expected than it must. */
-function isNearLimit({ series, from, to }: Alarm, judged: readonly WatchedSeries[]): boolean {
-  const watched = judged.find((each) => each.series === series)!.watched.slice(from, to);
-  const sum = (all: readonly (number | null)[]) =>
-    all.reduce<number>((total, value) => total + (value ?? 0), 0);
-  const depth = (value: number) => Math.log(sum(watched.map(({ next }) => next)) / value);
-  const most = NEAR * depth(sum(watched.map(({ limit }) => limit)));
-  return to - from <= 2 && depth(sum(series.values.slice(from, to))) < most;
 }
 
 function newestText({ buckets, time }: Flows, { to }: Span): string {
@@ -473,7 +465,7 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
  */
 export function endText(
   label: string,
-  { state, change, buckets, usual }: Recovery,
+  { state, change, buckets, chance }: Recovery,
   every: Bucket,
   when = "",
 ): string[] {
@@ -489,7 +481,7 @@ export function endText(
     case "recovered":
       return [
         `The drop${when} is over`,
-        `${latest} against the same hours of the weeks before it (up to ${percent(usual[1])} either way is usual)`,
+        `${latest} against what was expected before it (up to ${percent(chance)} either way is usual)`,
       ];
     case "unsure":
       return [`It is not clear yet whether the drop${when} is over`, latest];
@@ -502,7 +494,6 @@ function findingOf(
   judged: readonly WatchedSeries[],
   span: Span,
   telling: Telling,
-  leasts: readonly number[],
 ): AnomaliesFinding {
   const { result, buckets, measure, time } = flows;
   const { columns, reductions, notes } = result.origin;
@@ -511,12 +502,12 @@ function findingOf(
   const like = (name: string, label: string) =>
     ({ name, label, unit, additive, missing: "gap" }) as const;
   const change = { ...like("change", "Change"), unit: "share", additive: false };
-  const rows = alarms.map(({ from, to, kind, series, observed, expected }) => {
-    const when = { t: buckets[from]!.start, until: buckets[to - 1]!.end };
-    return { ...when, kind, ...series.group, observed, expected, change: observed / expected - 1 };
+  const rows = alarms.map(({ t, until, kind, series, observed, expected }) => {
+    const found = { t, until, kind, ...series.group, observed, expected };
+    return { ...found, change: observed / expected - 1 };
   });
   const ofBuckets = flows.series.flatMap(({ group, values }, place) => {
-    const { watched, first = Infinity } = judged[place] ?? {};
+    const { watch, places, first = Infinity } = judged[place] ?? {};
     const own = alarms.filter(({ series }) => series === flows.series[place]);
     return buckets.map(({ start }, at) => {
       const alarm = own.find(({ from, to }) => from <= at && at < to);
@@ -524,22 +515,19 @@ function findingOf(
       const state = at < first ? "learning" : at >= span.to ? "incomplete" : known;
       const bucket = { ...group, [time.name]: start, [measure.name]: values[at] ?? null, state };
       if (state === "learning") return bucket;
-      return {
-        ...bucket,
-        expected: watched![at]?.next ?? null,
-        limit: watched![at]?.limit ?? null,
-      };
+      const { expected, limit } = watch!.bucket(places![at]!);
+      return { ...bucket, expected, limit };
     });
   });
   const kinds = [...new Set(alarms.map(({ kind }) => kind))];
   const names = ["t", "until", "kind", ...groups, "observed", "expected", "change"];
   const bucketNames = [time.name, ...groups, measure.name, "expected", "limit", "state"];
-  const seeing = leasts.filter((least) => least <= 1);
+  const seeing = judged.map(({ least }) => least).filter((least) => least <= 1);
   return {
     kind: "anomalies",
     ...telling,
     found: alarms.length > 0,
-    least: 2 * seeing.length < leasts.length || seeing.length === 0 ? null : median(seeing),
+    least: 2 * seeing.length < judged.length || seeing.length === 0 ? null : median(seeing),
     result: result.with(foundTable(flows.result.table, names, rows), {
       columns: {
         dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],

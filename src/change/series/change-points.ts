@@ -155,7 +155,9 @@ function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly str
     const { series, at, before, after, margin, from, to, p } = step;
     const size = after - before;
     const times = { t: start(at), earliest: start(from), latest: start(to) };
-    const sizes = { size, size_low: size - margin, size_high: size + margin };
+    // Counts fall by all of them at most.
+    const [low, high] = [-margin, margin].map((by) => atLeastNone(after + by, measure) - before);
+    const sizes = { size, size_low: low!, size_high: high! };
     const about = { relative: relativeOf(step), p: Number(p.toPrecision(2)) };
     return { ...series.group, ...times, before, after, ...sizes, ...about };
   });
@@ -200,6 +202,9 @@ function localTime(at: number, { timeZone }: TimeRange): number {
 function timeText(at: number, { range }: Flows): string {
   return dateText(new Date(at), range.timeZone);
 }
+
+const atLeastNone = (value: number, measure: MeasureColumn) =>
+  isCounted(measure) ? Math.max(0, value) : value;
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
 
@@ -277,7 +282,7 @@ function stepText(step: Step, { buckets, measure, range: { timeZone } }: Flows):
   const [start, first, last] = [at, from, to].map((place) => buckets[place]!.start);
   const size = sizeText(step, measure).replace(/^[−+]/, "");
   const [low, high] = [-margin, margin].map((by) => {
-    return sizeText({ before, after: after + by }, measure);
+    return sizeText({ before, after: atLeastNone(after + by, measure) }, measure);
   });
   const began = from === to ? "" : `; it came between ${pairText(first!, last!, timeZone, "and")}`;
   return [

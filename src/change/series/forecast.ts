@@ -1,15 +1,14 @@
-import { greatest, median } from "../../base/statistics.js";
+import { quantileOf } from "../../base/statistics.js";
 
 /**
  * The one model of a flow: what a series is expected to hold next, and how far below that it came.
- * What it says of a bucket depends on that bucket and those before it.
+ * What it says of a bucket depends on that bucket and those before it, so it stays said.
  *
- * On the logarithm of the values. The usual value is the mean of the middle half of the same time of day
- * of 28 days plus a weekly deviation, a middle half too, so that outages and holidays among the past
- * weeks don't count. What it misses is followed by an autoregression, fitted by recursive least
- * squares with forgetting (Ljung and Söderström, Theory and Practice of Recursive Identification,
- * 1983) on errors clipped at three spreads (Huber, 1964). The spread is that of the time of day, at
- * least that of a Poisson count.
+ * Expected is the usual value of the hour of the week at the current level, the latest error carried on.
+ * Windows of 1 to 24 buckets that end with the newest are scored by the signed root of a negative
+ * binomial deviance, whose variance is learned for each length: what comes in runs scatters as runs do.
+ * The threshold is an empirical quantile of the series' own past scores. A drop, once seen, is judged
+ * against what was expected before it until half of it can't be missing any more.
  */
 
 /** How many buckets a day and a week have; a day of 1 where the buckets are longer. */
@@ -18,372 +17,445 @@ export interface Season {
   readonly week: number;
 }
 
-/** What is known of a bucket before its value, and whether that is an alarm. */
+/** What is known of a bucket before its value. */
 export interface Watched {
-  /** Expected value: from past weeks at the current level; and adjusted for the latest buckets. */
-  readonly usual: number;
-  readonly next: number;
+  readonly expected: number;
   /** Below it a single bucket is an alarm. */
   readonly limit: number;
-  /** The smallest drop, as a share, that this bucket and the one before show in 99 of 100 cases; above 1: none. */
-  readonly least: number;
-  readonly alarmed: boolean;
 }
 
-const PAST_WEEKS = 8;
-const PAST_DAYS = 28;
-/** Squares of standard errors within which an hour of the week is as those around it. */
-const SHRINKAGE = 2;
-/** Initial weights of: the last error, the mean of 4, of a day, the error a day ago, the mean of a week. */
-const START = [0.4, 0.2, 0.2, 0, 0];
-const RIDGE = 20;
-const FORGET = 0.998;
-const CLIP = 3;
-/** Beyond that a residual is an outage or a burst, and says nothing of the next one. */
-const MOST_RESIDUAL = 1.5;
-/** The share of the spread of its own hour of the day; the rest is that of all hours. */
-const OWN_HOUR = 0.6;
-/** After a burst nobody knows how quickly it ends: a tenth of its square is added to the variance. */
-const BURST = 0.1;
-/**
- * A bucket alone must come that many spreads further below: a drop lasts longer than one, and so two
- * in a row can be alarmed at a lower threshold, at the same rate of false alarms.
- */
-const ALONE = 0.8;
-/** Zeros are a stop once they should have held this many times the longest earlier gap. */
-const LONGER = 2;
-/** Weeks from whose scores the threshold is learned, and the quantile from which scores are peaks. */
-const MEMORY = 16;
-const HIGH = 0.93;
-/** Prior: this many peaks with this mean excess, 0.5 spreads, as of a normal law there. */
-const PRIOR_PEAKS = { peaks: 15, mean: 0.5 };
-/** The top 3 % of peaks are capped: they are outages. */
-const OUTAGES = 0.03;
-
-/** How many buckets must be seen before one is judged: four weeks, and 60 buckets. */
-export function learning({ week }: Season): number {
-  return Math.max(4 * week, 60);
-}
-
-/**
- * Reads a series forward. Buckets that are learned from are never alarmed.
- *
- * @param values null where nothing is known.
- * @param options `rate`: false alarms in four weeks; `gap`: alarmed buckets at most that many apart
- *   are one alarm; `counts`: whether the values scatter at least as a Poisson process does; `floor`
- *   is added before the logarithm, so that 0 has one: 1 for counts.
- */
-export function watchFlow(
-  values: readonly (number | null)[],
-  season: Season,
-  { rate, gap, counts, floor }: { rate: number; gap: number; counts: boolean; floor: number },
-): Watched[] {
-  const { day, week } = season;
-  const logs = values.map((value) => (value === null ? NaN : Math.log(value + floor)));
-  const usual = usualValues(logs, season);
-  const residual = logs.map((log, at) => clip(log - usual[at]!, MOST_RESIDUAL));
-  const at0 = (at: number) => residual[at] || 0;
-  const value = (log: number) => Math.max(0, Math.exp(log) - floor);
-  const follow = new Regression();
-  const hours = new Float64Array(24).fill(NaN);
-  const scores: (number | null)[] = [];
-  const means = [0, 0, 0];
-  let [variance, learnt, level] = [0.05, 0, 0];
-  let before = { error: NaN, variance: NaN };
-  const buckets = logs.map((log, at) => {
-    // Means of the residuals, each with the weight of so many buckets.
-    [4, Math.max(day, 7), week].forEach((length, i) => {
-      if (isKnown(residual[at - 1])) means[i]! += (at0(at - 1) - means[i]!) / Math.min(at, length);
-    });
-    const [few, daily, weekly] = means as [number, number, number];
-    const latest = [at0(at - 1), few, daily, at0(at - day), weekly];
-    const weights = at > week + day ? follow.weights : START;
-    const next = latest.reduce((sum, each, i) => sum + each * weights[i]!, usual[at]!);
-    const hour = Math.floor(((at % day) * 24) / day);
-    const own = Number.isNaN(hours[hour]!) ? variance : hours[hour]!;
-    const poisson = counts ? 1 / (Math.max(0.3, Math.exp(next) - floor / 2) + 0.5) : 0;
-    const steady = own * OWN_HOUR + variance * (1 - OWN_HOUR) + poisson;
-    const all = steady + BURST * Math.max(0, at0(at - 1), at0(at - 2) / 2) ** 2;
-    const carried = Math.max(0, weights[0]! + weights[1]! / 4);
-    const error = log - next;
-    let score: number | null = null;
-    if (isKnown(error)) {
-      score = -error / Math.sqrt(all) - ALONE;
-      // Two in a row: the second against what would be expected had the first come as it should.
-      if (isKnown(before.error)) {
-        const both = error + before.error + carried * Math.min(0, before.error);
-        score = Math.max(score, -both / Math.sqrt(all + (1 + carried) ** 2 * before.variance));
-      }
-      if (at > week) {
-        const clipped = clip(error, CLIP * Math.sqrt(steady));
-        follow.learn(latest, clipped, 0.05 / steady);
-        // Clipping takes a tenth of the variance; what a Poisson process explains isn't counted twice.
-        const squared = Math.max(clipped ** 2 - poisson, clipped ** 2 * 0.1) * 1.1;
-        // The first error is all that is known: what was assumed before would last for weeks.
-        variance += (squared - variance) * Math.max(0.005, 1 / ++learnt);
-        hours[hour] =
-          (Number.isNaN(hours[hour]!) ? variance : hours[hour]!) * 0.93 + squared * 0.07;
-      }
-    }
-    scores.push(score);
-    // Taken once an hour: an outage of hours doesn't move the median of a week.
-    if (at % Math.max(1, Math.floor(day / 24)) === 0) {
-      const last = residual.slice(Math.max(0, at - Math.max(week, 7)), at).filter(isKnown);
-      if (last.length > 0) level = median(last);
-    }
-    before = { error, variance: all };
-    const both = Math.hypot(1, 1 + carried) / 2;
-    return { usual: usual[at]! + level, next, spread: Math.sqrt(all), both };
-  });
-  const limits = thresholds(scores, season, rate / (4 * week), gap);
-  const stopped = stops(
-    values,
-    buckets.map(({ usual }) => value(usual)),
-    season,
-  );
-  return buckets.map(({ usual, next, spread, both }, at) => ({
-    usual: value(usual),
-    next: value(next),
-    limit: value(next - (limits[at]! + ALONE) * spread),
-    least: leastDrop(value(next), spread * both, limits[at]!, floor),
-    alarmed: at >= learning(season) && ((scores[at] ?? 0) > limits[at]! || stopped[at]!),
-  }));
-}
-
-/**
- * The buckets of a stop: the zeros up to them, of a week at most, should have held more than
- * {@link LONGER} times what the zeros of the longest stretch before but one should have, and than a
- * bucket with rows holds. Scores of one bucket and of two can't tell a stop where an hour without a
- * run is usual.
- */
-function stops(
-  values: readonly (number | null)[],
-  usual: readonly number[],
-  { week }: Season,
-): boolean[] {
-  const ended: { readonly at: number; readonly due: number }[] = [];
-  let [due, length] = [0, 0];
-  return values.map((value, at) => {
-    if (value !== 0) {
-      if (due > 0) ended.push({ at, due });
-      [due, length] = [0, 0];
-      return false;
-    }
-    due += usual[at]! - (++length > week ? usual[at - week]! : 0);
-    const since = at - PAST_WEEKS * week;
-    const held = values.slice(Math.max(0, since), at).filter((each) => each !== null && each > 0);
-    const one = median(held as number[]);
-    // The longest may have been an outage.
-    const [, before = 0] = ended
-      .filter((stretch) => stretch.at >= since)
-      .map((stretch) => stretch.due)
-      .sort((a, b) => b - a);
-    return due > LONGER * Math.max(one, before);
-  });
-}
-
-/** The usual value of each bucket by those before it: that of its time of day, and how its hour of the week differs. */
-function usualValues(logs: readonly number[], { day, week }: Season): number[] {
-  const reach = day >= 12 ? 2 : 0;
-  const daily = logs.map((log, at) => {
-    const same = Array.from({ length: PAST_DAYS }, (_, k) => logs[at - day * (k + 1)]!).filter(
-      isKnown,
-    );
-    return same.length > 0 ? middleHalf(same) : isKnown(log) ? log : 0;
-  });
-  return daily.map((value, at) => {
-    const [near, own]: [number[], number[]] = [[], []];
-    for (let place = at - week; place >= Math.max(day, at - PAST_WEEKS * week); place -= week) {
-      for (let by = -reach; by <= reach; by++) {
-        const deviation = logs[place + by]! - daily[place + by]!;
-        if (place + by < day || !isKnown(deviation)) continue;
-        near.push(deviation);
-        if (by === 0) own.push(deviation);
-      }
-    }
-    if (week === day || near.length === 0) return value;
-    const wide = (middleHalf(near) * near.length) / (near.length + 2);
-    if (own.length < 3 || reach === 0) return value + wide;
-    // The hours around are better known where counts are few, and mislead where a weekend begins:
-    // the hour itself is followed as far as it differs by more than its weeks scatter.
-    const mean = own.reduce((sum, each) => sum + each, 0) / own.length;
-    const scatter = own.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (own.length - 1);
-    const off = middleHalf(own) - wide;
-    return value + wide + off * Math.max(0, 1 - (SHRINKAGE * scatter) / own.length / off ** 2 || 0);
-  });
-}
-
-const isKnown = (value: number | undefined) => value !== undefined && !Number.isNaN(value);
-
-const clip = (value: number, most: number) => Math.max(-most, Math.min(most, value));
-
-/** The mean of the middle half. */
-function middleHalf(values: readonly number[]): number {
-  const quarter = Math.floor(values.length / 4);
-  const middle = Float64Array.from(values)
-    .sort()
-    .subarray(quarter, values.length - quarter);
-  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
-}
-
-/** Recursive least squares with forgetting, drawn towards {@link START}. */
-class Regression {
-  readonly weights = START.slice();
-  /** The inverse of the features' products. */
-  #inverse = START.map((_, i) => START.map((_, j) => (i === j ? 1 / RIDGE : 0)));
-
-  learn(features: readonly number[], error: number, weight: number): void {
-    const along = this.#inverse.map((row) => row.reduce((sum, x, j) => sum + x * features[j]!, 0));
-    const square = features.reduce((sum, x, i) => sum + x * along[i]!, 0);
-    const gain = along.map((x) => (x * weight) / (FORGET + weight * square));
-    this.weights.forEach((_, i) => (this.weights[i]! += gain[i]! * error));
-    // Where nothing varies, nothing is forgotten.
-    const kept = greatest(this.#inverse.map((row, i) => row[i]!)) < 1 / RIDGE ? FORGET : 1;
-    this.#inverse = this.#inverse.map((row, i) =>
-      row.map((x, j) => (x - gain[i]! * along[j]!) / kept),
-    );
-  }
-}
-
-/**
- * The threshold that scores exceed at a stated rate, for each bucket from the scores before it: the
- * largest of each cluster of scores above a high quantile follow an exponential law (peaks over
- * threshold; Siffer et al., KDD 2017, with the shape 0 that a log scale of light-tailed errors has),
- * whose mean is drawn towards that of a normal law where there are few. Infinite until enough is known.
- *
- * @param perBucket how many clusters a bucket may begin: the stated rate.
- * @param gap scores at most that many buckets apart are of one cluster.
- */
-function thresholds(
-  scores: readonly (number | null)[],
-  { day, week }: Season,
-  perBucket: number,
-  gap: number,
-): number[] {
-  // The scores of the first week come from a model that knows no week.
-  const first = week + day;
-  let threshold = Infinity;
-  return scores.map((_, at) => {
-    const isEnough = at >= Math.max(first + 30, 2 * week - 36);
-    if (isEnough && (at % day === 0 || threshold === Infinity)) {
-      threshold = tail(scores.slice(Math.max(first, at - MEMORY * week), at), perBucket, gap);
-    }
-    return threshold;
-  });
-}
-
-function tail(scores: readonly (number | null)[], perBucket: number, gap: number): number {
-  const known = Float64Array.from(scores.filter((score) => score !== null)).sort();
-  if (known.length === 0) return Infinity;
-  const high = known[Math.floor(HIGH * known.length)]!;
-  const peaks: number[] = [];
-  let last = -Infinity;
-  scores.forEach((score, at) => {
-    if (score === null || score <= high) return;
-    if (at - last > gap) peaks.push(0);
-    peaks.push(Math.max(peaks.pop()!, score - high));
-    last = at;
-  });
-  peaks.sort((a, b) => a - b);
-  const most = peaks[Math.max(0, peaks.length - 1 - Math.ceil(peaks.length * OUTAGES))] ?? 0;
-  const sum = peaks.reduce((all, peak) => all + Math.min(peak, most), 0);
-  const mean = (sum + PRIOR_PEAKS.peaks * PRIOR_PEAKS.mean) / (peaks.length + PRIOR_PEAKS.peaks);
-  return high + mean * Math.log(Math.max(1.01, peaks.length / known.length / perBucket));
-}
-
-/**
- * The smallest drop of two buckets whose score is above the limit in 99 of 100 cases: 2.33 spreads
- * beyond it, where what is left scatters as counts do, more the fewer there are. 2 if there is none.
- *
- * @param spread of two buckets together.
- */
-function leastDrop(expected: number, spread: number, limit: number, floor: number): number {
-  for (let drop = 0.01; drop < 1.005; drop += 0.01) {
-    const left = (expected * Math.max(0, 1 - drop) + floor) / (expected + floor);
-    const scatter = drop < 0.995 ? 2.33 / Math.sqrt(left) : 0;
-    if (-Math.log(left) / spread - limit >= scatter) return Math.min(1, drop);
-  }
-  return 2;
+/** A drop. */
+export interface Drop {
+  /** Its first bucket, and the one after the last that was below. */
+  readonly from: number;
+  readonly to: number;
+  /** The first bucket after it was seen. */
+  readonly seen: number;
+  readonly observed: number;
+  /** What was expected before it. */
+  readonly expected: number;
+  /** Its score as a multiple of the limit when it was seen. */
+  readonly excess: number;
+  /** How often in a row, since it was seen, what came was surely low. */
+  readonly lows: number;
+  readonly end: Recovery;
 }
 
 /** What came since a drop. */
 export interface Recovery {
   /**
-   * `recovered`: half of what was surely lost can't be missing any more; `below`: less came than chance explains, and
-   * it is nearer to the drop than to what is usual; `unsure`: the buckets since the alarm show neither.
+   * `recovered`: half of the loss can't be missing any more; `below`: the latest buckets are nearer to
+   * the drop than to what is usual; `unsure`: they show neither.
    */
   readonly state: "recovered" | "below" | "unsure";
-  /** The latest buckets against what was expected of them, as a share; null where nothing is expected. */
+  /** The latest buckets against what was expected of them before the drop; null where nothing was. */
   readonly change: number | null;
   /** How many buckets that is over. */
   readonly buckets: number;
-  /** What `change` is by chance, in 95 of 100 cases. */
-  readonly usual: readonly [low: number, high: number];
+  /** How far `change` is from 0 by chance, in 95 of 100 cases. */
+  readonly chance: number;
 }
 
-export const UNKNOWN: Recovery = {
-  state: "unsure",
-  change: null,
-  buckets: 0,
-  usual: [-1, Infinity],
-};
+export const UNKNOWN: Recovery = { state: "unsure", change: null, buckets: 0, chance: Infinity };
 
-/** Buckets of the windows up to the newest one: the shortest that decides does, longer ones that agree are named. */
-const WINDOWS = [1, 2, 4, 12, 48];
-/** Standard deviations that hold 95 of 100 values, where five to eight weeks are known (Student's t). */
-const CHANCE = 2.4;
-/** Weeks before a drop that say how a window scatters: no fewer, and no more. */
-const FEWEST_WEEKS = 4;
+/** A series read forward. */
+export interface Watch {
+  readonly drops: readonly Drop[];
+  readonly bucket: (at: number) => Watched;
+  /** The smallest drop of so many buckets up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
+  readonly least: (at: number, length: number) => number;
+}
+
+/** How a series is read. */
+export interface Model {
+  /** False alarms in four weeks. */
+  readonly rate: number;
+  /** Scores at most that many buckets apart are one alarm. */
+  readonly gap: number;
+  /** Whether values scatter at least as a Poisson process does. */
+  readonly counts: boolean;
+  /** A drop that is known: it alone is followed. */
+  readonly drop?: { readonly from: number; readonly to: number };
+}
+
+/** Weeks whose same hour says what is usual; weeks from whose scores the threshold is learned. */
+const WEEKS = 8;
+const MEMORY = 16;
+/** Days that the level remembers: of these the one that has been nearest. */
+const BETTER = 0.7;
+const LEVELS = [3, 1, 0.25];
+/** Share of what is known of the level's errors that a bucket forgets. */
+const FORGET = 0.002;
+/** Windows end with the newest bucket. */
+export const WINDOWS = [1, 2, 3, 6, 12, 24];
+/** A longer window counts where the next shorter one has at least this share of its score: the loss goes on. */
+const RECENT = 0.3;
+/** Variances beyond which a deviance is an outage or a burst; fewer dispersions an hour are a thin flow. */
+const CLIP = 9;
+const THIN = 30;
+/** Share of the hour of the day in the dispersion, and how quickly it and all hours are learned. */
+const [OWN, HOUR, ALL] = [0.6, 0.03, 0.005];
+/** A bucket alone must come so much further below; after a burst its square is added to the variance. */
+const ALONE = 0.8;
+const BURST = 0.3;
+/** Scores above this quantile are peaks; so many of this mean count as seen; the share that are outages. */
+const HIGH = 0.93;
+const PRIOR = { peaks: 15, mean: 2.4 };
+const ENOUGH = 30;
+const OUTAGES = 0.02;
+/** Buckets since a drop that are judged together; beyond so many times what chance does in 95 of 100 cases is no doubt. */
+const SINCE = [1, 2, 3, 6, 12, 24, 48];
+const SURE = 1.3;
+/** Past times, so many buckets apart, that say how far from what is expected buckets come by chance. */
+const [SAMPLES, STRIDE] = [60, 11];
+/** Spreads beyond a threshold that 99 of 100 drops reach. */
+const CERTAIN = 2.33;
+
+type Values = readonly (number | null)[];
+const isKnown = (value: number | null | undefined): value is number => value != null;
+const clamp = (value: number, low: number, high: number) => Math.max(low, Math.min(high, value));
+const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+const logRatio = (v: number, e: number) => (v > 0 ? v * Math.log(v / e) : 0);
+
+/** How many buckets must be seen before one is judged: four weeks, and 60 buckets. */
+export const learning = ({ week }: Season) => Math.max(4 * week, 60);
+
+/** The variance of a window, (φ + aE)E: φ rows a run, a for what moves all runs; times that of its hour. */
+class Dispersion {
+  readonly #hours = new Float64Array(24).fill(1);
+  readonly #sums = [0, 0, 0, 0, 0];
+  #phi: number;
+  #share = 0.05;
+
+  constructor(readonly least: number) {
+    this.#phi = least;
+  }
+
+  #of(expected: number) {
+    return this.#phi + this.#share * expected;
+  }
+
+  /** Variance divided by what is expected. */
+  at(expected: number, hour: number) {
+    return Math.max(this.least, this.#of(expected) * (this.#hours[hour]! * OWN + 1 - OWN));
+  }
+
+  /** Spreads below what is expected: the signed root of a negative binomial deviance of E/φ runs. */
+  score(value: number, expected: number, hour: number, more = 0) {
+    const own = this.at(expected, hour) / this.#of(expected);
+    const [v, e] = [value / this.#phi / own, expected / this.#phi / own];
+    const size = 1 / Math.max(1e-9, this.#share * own + more);
+    const deviance = 2 * (logRatio(v, e) - (v + size) * Math.log((v + size) / (e + size)));
+    return Math.sign(expected - value) * Math.sqrt(Math.max(0, deviance));
+  }
+
+  /** Regresses clipped Poisson deviances on 1 and E, with forgetting. */
+  learn(value: number, expected: number, hour: number) {
+    const square = 2 * (logRatio(value, expected) - value + expected);
+    const clipped = Math.min(square, CLIP * this.at(expected, hour)) * 1.05;
+    const usual = this.#of(expected);
+    this.#hours[hour]! += (clipped / usual - this.#hours[hour]!) * HOUR;
+    const sums = this.#sums;
+    let term = 1 / usual ** 2;
+    for (let i = 0; i < 3; i++, term *= expected) sums[i] = sums[i]! * (1 - ALL) + term;
+    term = clipped / usual ** 2;
+    for (let i = 3; i < 5; i++, term *= expected) sums[i] = sums[i]! * (1 - ALL) + term;
+    const [one, x, xx, y, xy] = sums as [number, number, number, number, number];
+    const slope = Math.max(0, (one * xy - x * y) / (one * xx - x * x) || 0);
+    this.#phi = Math.max(this.least, (y - slope * x) / one);
+    this.#share = Math.max(0, (xy - this.#phi * x) / xx);
+  }
+}
+
+/** The level against what is usual, forgotten over some days; clipped, so that an outage doesn't move it. */
+class Level {
+  #came = 0;
+  #due = 0;
+  /** Mean square of the errors that it makes. */
+  error = 0;
+
+  constructor(readonly kept: number) {}
+
+  get value() {
+    return this.#due > 0 ? this.#came / this.#due : 1;
+  }
+
+  learn(value: number, usual: number, dispersion: number) {
+    const expected = usual * this.value;
+    const spread = Math.sqrt(dispersion * Math.max(expected, dispersion));
+    const away = clamp((value - expected) / spread, -3, 3);
+    this.error += (away ** 2 - this.error) * FORGET;
+    const clipped = Math.max(0, expected + away * spread);
+    this.#came = this.#came * this.kept + clipped;
+    this.#due = this.#due * this.kept + usual;
+  }
+}
+
+/** A drop that is followed: as long as it isn't over, no other is looked for. */
+type Followed = { -readonly [Name in keyof Drop]: Drop[Name] } & { isOpen: boolean };
 
 /**
- * Compares the newest buckets with the same hours of the weeks before a drop, each as a part of a whole
- * week as long before it. Nothing from after the drop's beginning enters what is expected, so a loss
- * that goes on can't become what is usual.
+ * Reads a series forward. Buckets that are learned from are never alarmed.
  *
- * @param drop the first alarmed bucket and the one after the last, as places.
- * @param shortest how many buckets the shortest window has.
+ * @param values null where nothing is known.
  */
-export function recovery(
-  values: readonly number[],
-  drop: { readonly from: number; readonly to: number },
-  season: Season,
-  shortest = 1,
-): Recovery {
-  const week = Math.max(7, season.week);
-  const began = values.findIndex((value) => value > 0);
-  const sum = (to: number, length: number) =>
-    values.slice(to - length, to).reduce((all, value) => all + value, 0);
-  /** The change of a window, and how large it is by chance. */
-  const judge = (end: number, length: number) => {
-    const part = (weeks: number) =>
-      sum(end - weeks * week, length) / sum(drop.from - weeks * week, week);
-    const first = Math.ceil((end - drop.from) / week);
-    const many = Math.min(PAST_WEEKS, Math.floor((drop.from - began) / week) - first);
-    const parts = Array.from({ length: Math.max(0, many) }, (_, k) => part(first + k));
-    const usual = median(parts);
-    if (parts.length < FEWEST_WEEKS || !(usual > 0 && usual < Infinity)) return undefined;
-    const squares = parts.reduce((all, each) => all + (each / usual - 1) ** 2, 0);
-    return {
-      change: part(0) / usual - 1,
-      chance: CHANCE * Math.sqrt(squares / (parts.length - 1)),
-    };
-  };
-  const lost = judge(drop.to, drop.to - drop.from);
-  const loss = lost?.change ?? 0;
-  // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
-  const surely = Math.min(0, loss + (lost?.chance ?? 0));
-  let latest = UNKNOWN;
-  for (const buckets of WINDOWS.filter((of) => of >= shortest && values.length - of >= drop.to)) {
-    const { change = NaN, chance = NaN } = judge(values.length, buckets) ?? {};
-    if (!(loss < 0) || !Number.isFinite(change)) break;
-    // A single bucket isn't back yet; one that is low holds the alarm that was told.
-    // What varies as widely as the drop was deep says nothing, unless more came than is usual.
-    const isClear = change > chance || chance < -loss;
-    const isBack = isClear && buckets > 1 && change > Math.max(-chance, surely / 2 + chance);
-    const isBelow = change < Math.min(buckets > 1 ? -chance : -chance / 2, loss / 2);
-    const state = isBack ? "recovered" : isBelow ? "below" : "unsure";
-    if (latest.state !== "unsure" && latest.state !== state) break;
-    latest = { state, change, buckets, usual: [-chance, chance] };
+export function watchFlow(values: Values, season: Season, model: Model): Watch {
+  return new Reader(values, season, model);
+}
+
+class Reader implements Watch {
+  readonly drops: Followed[] = [];
+  /** Of each bucket, before its value: the usual one, the level, the error carried on and how it fades. */
+  readonly #usual: number[] = [];
+  readonly #level: number[] = [];
+  readonly #carry: number[] = [];
+  readonly #fade: number[] = [];
+  readonly #sums: Float64Array;
+  readonly #limits: number[] = [];
+  readonly #lows: number[] = [];
+  readonly #lengths: readonly number[];
+  readonly #spreads: readonly Dispersion[];
+  /** The first bucket that windows may hold: what came before it is of a drop that is over. */
+  #resumed = 0;
+
+  constructor(
+    readonly values: Values,
+    readonly season: Season,
+    model: Model,
+  ) {
+    const { day, week } = season;
+    this.#sums = new Float64Array(values.length + 1);
+    values.forEach((value, at) => (this.#sums[at + 1] = this.#sums[at]! + (value ?? 0)));
+    this.#lengths = WINDOWS.filter((length) => length <= Math.max(2, day));
+    this.#spreads = this.#lengths.map(() => new Dispersion(model.counts ? 1 : 1e-9));
+    const levels = LEVELS.map((days) => new Level(1 - 1 / Math.max(7, days * day)));
+    const scores: (number | null)[] = [];
+    let [square, product, last, mean, limit, low] = [1, 0, 0, 0, Infinity, -Infinity];
+    values.forEach((value, at) => {
+      const [hour, spread] = [this.#hour(at), this.#spreads[0]!];
+      const isThin = day > 1 && mean < THIN * spread.at(mean, hour);
+      const usual = this.#usualOf(at, isThin ? 2 : 0);
+      this.#usual.push(usual);
+      this.#level.push(levels.reduce((a, b) => (b.error < BETTER * a.error ? b : a)).value);
+      this.#fade.push(clamp(product / square, 0, 0.95));
+      this.#carry.push(last * this.#fade[at]!);
+      if (
+        at >= Math.min(2 * week + 100, learning(season)) &&
+        (at % week === 0 || limit === Infinity)
+      )
+        limit = tail(
+          scores.slice(Math.max(0, at - MEMORY * week), at),
+          model.rate / (4 * week),
+          model.gap,
+        );
+      this.#limits.push(limit);
+      const next = this.#due(at, at + 1);
+      const dispersion = spread.at(next, hour);
+      this.#lows.push(this.#valueAt(limit + ALONE, next, 0, at));
+      const { score, length } = this.#score(at, last);
+      scores.push(score);
+      const drop = this.drops.at(-1);
+      if (drop?.isOpen) this.#follow(drop, at);
+      const isLow = at >= learning(season) && score !== null && score > limit;
+      if (model.drop !== undefined) {
+        if (at === model.drop.to - 1) this.#begin(model.drop.from, at + 1, 1);
+      } else if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
+      else if (isLow && !drop?.isOpen) this.#begin(at - length + 1, at + 1, score / limit);
+      if (isLow) low = at;
+      const expected = usual * this.#level[at]!;
+      if (isKnown(value) && usual > 0) {
+        for (const level of levels) level.learn(value, usual, dispersion);
+        const reach = 3 / Math.sqrt(Math.max(1, expected / dispersion));
+        const ratio = Math.log((value + dispersion / 2) / (expected + dispersion / 2));
+        square = square * (1 - FORGET) + last ** 2;
+        product = product * (1 - FORGET) + last * clamp(ratio, -reach, reach);
+        last = ratio;
+      } else last = 0;
+      mean += ((value ?? mean) - mean) / Math.min(at + 1, week);
+    });
+    // What was told of a drop stays; what came since is said as of now.
+    for (const drop of this.drops.filter(({ isOpen }) => !isOpen))
+      drop.end = { ...(this.#since(drop, values.length).at(-1) ?? UNKNOWN), state: drop.end.state };
   }
-  return latest;
+
+  bucket(at: number): Watched {
+    return { expected: this.#due(at, at + 1), limit: this.#lows[at]! };
+  }
+
+  least(at: number, length: number): number {
+    const place = this.#lengths.findLastIndex((each) => each <= length);
+    const [from, limit] = [at - this.#lengths[place]! + 1, this.#limits[at] ?? Infinity];
+    if (!(from >= learning(this.season)) || limit === Infinity) return 2;
+    const due = this.#due(from, at + 1);
+    if (!(this.#spreads[place]!.score(0, due, this.#hour(at)) > limit)) return 2;
+    return Math.min(1, 1 - this.#valueAt(limit + CERTAIN, due, place, at) / due);
+  }
+
+  #hour(at: number) {
+    return Math.floor(((at % this.season.day) * 24) / this.season.day);
+  }
+
+  /** The median of the same hour of the week; of a thin flow the mean of the hours around it, without the weeks that hold most and least. */
+  #usualOf(at: number, reach: number): number {
+    const { week } = this.season;
+    const same: number[] = [];
+    for (let place = at - week; place >= Math.max(0, at - WEEKS * week); place -= week) {
+      const [from, to] = [Math.max(0, place - reach), place + reach + 1];
+      if (this.values.slice(from, to).every(isKnown)) same.push(this.#came(from, to) / (to - from));
+    }
+    same.sort((a, b) => a - b);
+    const middle = same.length > 4 ? same.slice(1, -1) : same;
+    return (reach === 0 ? quantileOf(same, 0.5) : total(middle) / middle.length) || 0;
+  }
+
+  /** What is expected of buckets from one up to another, by those before `since`. */
+  #due(from: number, to: number, since = from): number {
+    const [{ week }, fade] = [this.season, this.#fade[since]!];
+    let [sum, carried] = [0, Math.expm1(this.#carry[since]!) * fade ** (from - since)];
+    for (let at = from; at < to; at++, carried *= fade)
+      sum += this.#usual[at - Math.floor((at - since) / week) * week]! * (1 + carried);
+    return sum * this.#level[since]!;
+  }
+
+  #came(from: number, to: number): number {
+    return this.#sums[to]! - this.#sums[from]!;
+  }
+
+  /** The largest score of the windows that end with a bucket, and the length of that. */
+  #score(at: number, last: number): { score: number | null; length: number } {
+    let [score, longest, before, isEnough]: [number | null, number, number, boolean] = [
+      null,
+      1,
+      0,
+      false,
+    ];
+    const next = this.#due(at, at + 1);
+    for (const [place, length] of this.#lengths.entries()) {
+      const from = at - length + 1;
+      if (from < Math.min(2 * this.season.week, this.season.week + 60)) break;
+      if (!this.values.slice(from, at + 1).every(isKnown)) break;
+      const [came, due, spread] = [
+        this.#came(from, at + 1),
+        this.#due(from, at + 1),
+        this.#spreads[place]!,
+      ];
+      if (!(due > 0)) break;
+      const z = spread.score(came, due, this.#hour(at), BURST * Math.max(0, last) ** 2);
+      const isOn = length === 1 || (came < due && this.values[at]! < next && before > RECENT * z);
+      const worth = length === 1 ? z - ALONE : z;
+      if (isOn && !isEnough && from >= this.#resumed && worth > (score ?? -Infinity))
+        [score, longest] = [worth, length];
+      before = z;
+      isEnough ||= length > 1 && due > ENOUGH * spread.at(due, this.#hour(at));
+      spread.learn(came, due, this.#hour(at));
+    }
+    return { score, length: longest };
+  }
+
+  /** The value whose score is so high. */
+  #valueAt(score: number, due: number, place: number, at: number): number {
+    let [low, high] = [0, score === Infinity ? 0 : due];
+    for (let step = 0; step < 20; step++) {
+      const middle = (low + high) / 2;
+      if (this.#spreads[place]!.score(middle, due, this.#hour(at)) > score) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #begin(window: number, seen: number, excess: number): void {
+    const due = (from: number, to: number) => this.#due(from, to, window);
+    const ratio = this.#came(window, seen) / due(window, seen);
+    // The first buckets of a window may be of before the drop, and zeros before it belong to it.
+    let from = window;
+    while (from < seen - 1 && this.values[from]! > ((1 + ratio) / 2) * due(from, from + 1)) from++;
+    while (ratio === 0 && this.values[from - 1] === 0) from--;
+    const drop = { from, to: seen, seen, observed: 0, expected: 0, excess, lows: 0, end: UNKNOWN };
+    this.drops.push(this.#extend({ ...drop, isOpen: true }, seen));
+  }
+
+  #extend(drop: Followed, to: number): Followed {
+    const [observed, expected] = [this.#came(drop.from, to), this.#due(drop.from, to)];
+    return Object.assign(drop, { to, observed, expected });
+  }
+
+  /** What a bucket after a drop says of it. */
+  #follow(drop: Followed, at: number): void {
+    const [{ day }, loss] = [this.season, 1 - drop.observed / drop.expected];
+    const windows = this.#since(drop, at + 1);
+    const back = windows.findLast(
+      // A single bucket isn't back yet.
+      ({ change, chance, buckets }) => buckets > 1 && change - SURE * chance > -loss / 2,
+    );
+    const isLow = windows.some(({ change, chance }) => change < Math.min(-chance, -loss / 2));
+    const all = windows.at(-1);
+    // In a slow fall an alarm by chance isn't a drop that is over.
+    const isFalling = this.#level[drop.from]! < 1 - loss / 2;
+    const over = isFalling ? "unsure" : "recovered";
+    const state = back ? over : isLow || (all && all.change < -loss / 2) ? "below" : "unsure";
+    drop.end = { ...(back ?? all ?? UNKNOWN), state };
+    // What the level does by itself in that time says no more whether half of the loss is back.
+    const chance = this.#chance(drop.from, at - day - drop.from, day) ?? 0;
+    const isKnown = chance < loss / 2 && at - drop.to < Math.max(7, day);
+    drop.isOpen = back === undefined && isKnown;
+    if (state === "below" && !isKnown) drop.end = { ...drop.end, state: "unsure" };
+    drop.lows = state === "below" ? drop.lows + Number(isLow) : 0;
+    if (isLow && isKnown) this.#extend(drop, at + 1);
+    if (back) this.#resumed = at - back.buckets + 1;
+  }
+
+  /** Windows up to a bucket that hold none of a drop. */
+  #since(drop: Drop, end: number) {
+    const most = Math.min(end - drop.to, SINCE.at(-1)!);
+    const lengths = [...SINCE.filter((length) => length < most), most];
+    return lengths.flatMap((buckets) => {
+      const change = this.#change(end - buckets, end, drop.from);
+      const chance = this.#chance(drop.from, end - buckets - drop.from, buckets);
+      return change === null || chance === null ? [] : [{ change, chance, buckets }];
+    });
+  }
+
+  /** Buckets against what was expected of them before one; null where nothing was. */
+  #change(from: number, to: number, since: number): number | null {
+    const due = this.#due(from, to, since);
+    return due > 0 ? this.#came(from, to) / due - 1 : null;
+  }
+
+  /** How far so many buckets, so long after what they are expected by, were from that in 95 of 100 cases before a drop. */
+  #chance(drop: number, after: number, buckets: number): number | null {
+    const first = 2 * this.season.week;
+    const ahead = Math.max(0, Math.min(after, Math.floor((drop - first) / 2)));
+    const errors: number[] = [];
+    const stride = this.season.day > 1 ? STRIDE : 1;
+    for (let to = drop; to - buckets - ahead >= first && errors.length < SAMPLES; to -= stride) {
+      const change = this.#change(to - buckets, to, to - buckets - ahead);
+      if (change !== null) errors.push(Math.abs(change));
+    }
+    errors.sort((a, b) => a - b);
+    return errors.length < 7 ? null : quantileOf(errors, 0.95);
+  }
+}
+
+/**
+ * The threshold at a stated rate: of the squares of scores, which are deviances, peaks over a high
+ * quantile are exponential (peaks over threshold; Siffer et al., KDD 2017).
+ */
+function tail(scores: Values, perBucket: number, gap: number): number {
+  const squares = scores.map((score) => score && Math.sign(score) * score ** 2);
+  const all = Float64Array.from(squares.filter(isKnown)).sort();
+  const high = quantileOf(all, HIGH);
+  const peaks: number[] = [];
+  let last = -Infinity;
+  squares.forEach((square, at) => {
+    if (square === null || !(square > high)) return;
+    if (at - last > gap) peaks.push(0);
+    peaks.push(Math.max(peaks.pop()!, square - high));
+    last = at;
+  });
+  peaks.sort((a, b) => a - b);
+  const most = peaks[Math.max(0, peaks.length - 1 - Math.ceil(peaks.length * OUTAGES))] ?? 0;
+  const sum = total(peaks.map((peak) => Math.min(peak, most))) + PRIOR.peaks * PRIOR.mean;
+  const mean = sum / (peaks.length + PRIOR.peaks);
+  const limit = high + mean * Math.log(Math.max(1.01, peaks.length / all.length / perBucket));
+  return Math.sqrt(Math.max(0, limit));
 }

@@ -32,12 +32,12 @@ const SEASON = 0.4;
 
 /** A step: `at`, `from` and `to` are places of values. */
 export interface Step {
-  /** The first value after it; of a fall or rise that takes several values, the first of them. */
+  /** The first value after it. */
   readonly at: number;
-  /** 95 % interval of `at`, both ends included; of a fall or rise, up to the first value after it. */
+  /** 95 % interval of `at`, both ends included. */
   readonly from: number;
   readonly to: number;
-  /** The level just before and just after. */
+  /** The level just before and just after; the means of both pieces where it doesn't jump. */
   readonly before: number;
   readonly after: number;
   /** Half the width of the 95 % interval of `after - before`. */
@@ -56,8 +56,7 @@ export interface Segmented {
 /**
  * When a series changed its level: pieces, each flat or sloped, of least squares plus a price for each
  * piece and slope (optimal partitioning with the pruning of PELT: Killick, Fearnhead and Eckley, JASA
- * 107, 2012). Slopes keep growth from looking like steps; one that leads from a level to another is a
- * step where it begins, others aren't told.
+ * 107, 2012). Slopes keep growth from looking like steps.
  *
  * Squares are counted in units of the long-run variance of AR(1) noise, which is learned from what the
  * pieces leave: of all units the smallest is taken whose own pieces leave no more noise than it. So a
@@ -149,6 +148,8 @@ function longRun(rest: Float64Array, parameters: number): number {
 interface Line {
   /** 0 where it would save fewer squares than it must. */
   readonly slope: number;
+  /** The middle of its places. */
+  readonly centre: number;
   readonly value: (index: number) => number;
   /** Variance of the value at an index, in units of the noise. */
   readonly variance: (index: number) => number;
@@ -194,6 +195,7 @@ function fitsOf(y: Float64Array, index: Int32Array): Fits {
     const centre = (X[b]! - X[a]!) / (b - a) + x0;
     return {
       slope,
+      centre,
       value: (at) => mean + slope * (at - centre),
       variance: (at) => 1 / (b - a) + (slope === 0 ? 0 : (at - centre) ** 2 / xx),
     };
@@ -254,17 +256,15 @@ interface Search extends Record<"unit" | "noise" | "price" | "error", number> {
   readonly cuts: readonly number[];
 }
 
-/** Steps between pieces, and sloped pieces between two levels, in the order of time. */
+/** Steps between pieces, in the order of time. */
 function stepsOf(fit: Fits, index: Int32Array, search: Search): Step[] {
   const { cuts, unit, noise, price, error } = search;
   const n = index.length;
   const edges = [0, ...cuts, n];
   // A slope that isn't worth a change by itself is a level.
   const lines = edges.slice(1).map((end, k) => fit.line(edges[k]!, end, price * unit));
-  const riseOf = (k: number) =>
-    Math.abs(lines[k]!.slope) * (index[edges[k + 1]! - 1]! - index[edges[k]!]!);
   const marginOf = (variance: number) => 1.96 * (1 + FEWER / n) * Math.sqrt(noise * variance);
-  const bounds = cuts.map((cut, k) => {
+  return cuts.map((cut, k): Step => {
     const [a, b] = [edges[k]!, edges[k + 2]!];
     const split = (t: number) => fit.squares(a, t, SLOPE * unit) + fit.squares(t, b, SLOPE * unit);
     // The places that the likelihood doesn't exclude.
@@ -275,34 +275,16 @@ function stepsOf(fit: Fits, index: Int32Array, search: Search): Step[] {
     while (near(to + 1)) to += 1;
     const [left, right] = [lines[k]!, lines[k + 1]!];
     const x = (index[cut - 1]! + index[cut]!) / 2;
-    const [before, after] = [left.value(x), right.value(x)];
-    const margin = marginOf(left.variance(x) + right.variance(x));
-    const jump = after - before;
-    // A slope that goes over into a level has small jumps at its ends by chance.
-    const rise = Math.max(riseOf(k), riseOf(k + 1));
-    const isAlong = [left, right].some(({ slope }) => slope * jump > 0);
-    const jumps = Math.abs(jump) > Math.max(2 * margin, isAlong ? rise : rise / 2) || rise === 0;
+    const jump = right.value(x) - left.value(x);
+    const isJump = Math.abs(jump) > marginOf(left.variance(x) + right.variance(x));
+    // Where a slope goes over into a level, the means of both sides say what changed.
+    const [before, after] = isJump ? [x, x] : [left.centre, right.centre];
+    const margin = marginOf(left.variance(before) + right.variance(after));
     const saved = (fit.squares(a, b, price * unit) - split(cut)) / unit;
-    const p = Math.min(1, error * Math.exp((price - saved) / 2));
-    return { jumps, cut, step: { at: cut, from, to, before, after, margin, p } };
+    return {
+      ...{ at: index[cut]!, from: index[from]!, to: index[to]!, margin },
+      ...{ before: left.value(before), after: right.value(after) },
+      p: Math.min(1, error * Math.exp((price - saved) / 2)),
+    };
   });
-  const steps = bounds.flatMap(({ jumps, step }) => (jumps ? [step] : []));
-  const slow = lines.flatMap(({ slope }, k): Step[] => {
-    const [begin, end] = [bounds[k - 1], bounds[k]];
-    if (slope === 0 || !begin || !end || begin.jumps || end.jumps) return [];
-    const [left, right] = [lines[k - 1]!, lines[k + 1]!];
-    const [first, last] = [index[begin.cut - 1]!, index[end.cut]!];
-    const margin = marginOf(left.variance(first) + right.variance(last));
-    const p = Math.min(begin.step.p, end.step.p);
-    const levels = { before: left.value(first), after: right.value(last), margin, p };
-    return [{ at: begin.cut, from: begin.step.from, to: end.cut, ...levels }];
-  });
-  return [...steps, ...slow]
-    .sort((a, b) => a.at - b.at)
-    .map((step) => ({
-      ...step,
-      at: index[step.at]!,
-      from: index[step.from]!,
-      to: index[step.to]!,
-    }));
 }

@@ -46,9 +46,9 @@ export async function prioritySql(
   const number = isNumber
     ? value
     : `transform(${text}, [${names.join()}], [${Object.values(SPELLINGS).join()}], 255)`;
-  // OpenTelemetry's numbers go from 1, the mildest, to 24; beyond, a number stands for none.
-  const other = /severity_?number/i.test(value) ? 1 : 8;
-  const odd = isNumber ? `${value} BETWEEN ${other} AND 24` : `${text} != '' AND ${number} = 255`;
+  // OpenTelemetry's numbers begin with 1, the mildest; 0 is none.
+  const most = /severity_?number/i.test(value) ? 0 : 7;
+  const odd = isNumber ? `${value} > ${most}` : `${text} != '' AND ${number} = 255`;
   const question = print(sql`SELECT toString(${raw(value)}) AS value, count() AS lines
 FROM ${raw(table.from)}
 WHERE ${and(within)} AND ${raw(odd)}

@@ -171,6 +171,7 @@ async function delivery(): Promise<Delivery> {
     folder: join(isAbsolute(folder) ? folder : join(root, folder), "alerts"),
     channels,
     windowMs: (alerts.windowHours ?? WINDOW_HOURS) * HOUR,
+    nextRun: Date.parse(process.env["PROBELAB_NEXT_RUN"] ?? "") || 0,
   };
 }
 

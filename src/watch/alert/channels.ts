@@ -203,6 +203,18 @@ const CHAT: ChannelKind = {
   },
 };
 
+/** The longest message of ntfy, in bytes: a longer one is an attachment, which most servers refuse. */
+const PUSH_BYTES = 4_096;
+const MORE = "… more on the page";
+
+/** As many whole characters as a push takes. */
+function cutToBytes(text: string): string {
+  if (Buffer.byteLength(text) <= PUSH_BYTES) return text;
+  const room = Buffer.from(text).subarray(0, PUSH_BYTES - Buffer.byteLength(MORE));
+  // What is left of a character that was cut in two is no text.
+  return `${new TextDecoder().decode(room, { stream: true })}${MORE}`;
+}
+
 /** ntfy's topics. Source: https://docs.ntfy.sh/publish/ */
 const PUSH: ChannelKind = {
   repeats: false,
@@ -222,7 +234,7 @@ const PUSH: ChannelKind = {
       Click: new URL(message.links.page).href,
       Actions: headerText(JSON.stringify(actions)),
     };
-    return { headers, body: body(notice) };
+    return { headers, body: cutToBytes(body(notice)) };
   },
 };
 

@@ -6,7 +6,7 @@ import { readPlain } from "../../base/files/read-plain.js";
 import { withLock } from "../../base/files/with-lock.js";
 import { writeWhole } from "../../base/files/write-whole.js";
 import { lazySchemas } from "../../base/lazy-schemas.js";
-import { DAY } from "../../time/span.js";
+import { DAY, HOUR } from "../../time/span.js";
 import {
   CHANNELS,
   channelId,
@@ -42,6 +42,8 @@ export interface Delivery {
   readonly channels: readonly Channel[];
   /** An alert that is raised on is sent again after so long. */
   readonly windowMs: number;
+  /** When the next scheduled run may raise it again, in milliseconds since 1970; 0 where none is known. */
+  readonly nextRun: number;
 }
 
 /** The last moment that a Date can hold. */
@@ -68,17 +70,21 @@ type OpenAlert = ReturnType<ReturnType<typeof SCHEMA>["parse"]>;
 
 /** An alert that was neither raised nor resolved for so long is a new one when it is raised. */
 const FORGOTTEN = DAY;
+/** So long after its period begins a run may end. */
+const SLACK = HOUR;
 
 /** Sends an alert to each channel that needs to have it now. */
 export function raise(delivery: Delivery, message: AlertMessage): Promise<Delivered> {
   const key = keyOf(message);
   return alone(delivery, key, async ({ open: before, ...read }) => {
-    const { folder, channels, windowMs } = delivery;
+    const { folder, channels, windowMs, nextRun } = delivery;
     const now = Date.now();
     const pause = Math.abs(now - (before?.raised ?? 0));
-    const isOn = before !== undefined && pause <= Math.max(FORGOTTEN, windowMs);
+    // Until the next run can raise it again.
+    const holds = Math.max(windowMs, nextRun + SLACK - now);
+    const isOn = before !== undefined && pause <= Math.max(FORGOTTEN, holds);
     const since = isOn ? Math.min(before.since, now) : now;
-    const expires = new Date(now + windowMs);
+    const expires = new Date(now + holds);
     // A channel that took an earlier alert is owed its end, whatever becomes of this one.
     const sent = { ...before?.sent };
     const outcomes = await Promise.all(

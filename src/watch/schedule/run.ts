@@ -6,7 +6,7 @@ import type { NotebookProcess } from "../../kernel/notebook-process.js";
 import { runNotebook, type RunOutcome } from "../../kernel/run-notebook.js";
 import { newId, writeRun, type Run } from "./history.js";
 import { durationText } from "../../time/span.js";
-import type { Schedule } from "./schedule.js";
+import { periodAt, type Schedule } from "./schedule.js";
 
 /** Time that a run has, once it is ended, to end by itself. */
 const ENDING_MS = 8_000;
@@ -63,7 +63,7 @@ const WHY: Record<Exclude<Ended, "by itself">, (schedule: Schedule) => string> =
 
 /** Runs the notebook until it ends or takes too long; what it had shown by then is written. */
 async function runLimited(
-  { path, schedule, folder, signal }: RunPlan,
+  { path, schedule, period, folder, signal }: RunPlan,
   id: string,
   links: string,
 ): Promise<{ answer: RunAnswer; ended: Ended }> {
@@ -81,9 +81,10 @@ async function runLimited(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   const timeout = setTimeout(end, schedule.timeout, "timeout");
+  const next = periodAt(period, schedule).end;
   const answer = await runNotebook(path, {
     out: join(folder, id),
-    environment: { AUTORUN: "1", PROBELAB_LINKS: links },
+    environment: { AUTORUN: "1", PROBELAB_LINKS: links, PROBELAB_NEXT_RUN: next.toISOString() },
     signal: stop.signal,
     onProcess: (started) => void (child = started),
   })

@@ -31,7 +31,7 @@ export function explanation(): Explanation {
   const leaves = values[0]!.flatMap((_, a) =>
     values[1]!.flatMap((_, b) => values[2]!.map((_, c) => [a, b, c])),
   );
-  const before = leaves.map(() => 2_000 + Math.round(3_000 * random()));
+  const before = leaves.map(() => 20_000 + Math.round(30_000 * random()));
   const after = leaves.map(([a, , c], at) =>
     Math.round(
       before[at]! * (0.99 + 0.02 * random()) * (a === 1 && c === 2 ? 0.1 : c === 0 ? 1.4 : 1),

@@ -98,6 +98,13 @@ describe("a filter by priority", () => {
     );
   });
 
+  it("refuses numbers of the facility and the severity in one, RFC 5424's PRI", async () => {
+    await using lab = await given("UInt8", ["30", "27", "191"]);
+    await expect(lab.logs.search({ range, priority: "err" })).rejects.toThrow(
+      /no syslog priority: 191 \(1 line\), 27 \(1 line\), 30 \(1 line\)/,
+    );
+  });
+
   it("takes the spellings of shells and programs: 3, error, warn", async () => {
     await using lab = await given("UInt8", digits);
     for (const [priority, most] of [
@@ -114,7 +121,7 @@ describe("a filter by priority", () => {
   it("leaves lines without a priority out", async () => {
     for (const [type, values] of [
       ["Nullable(String)", ["NULL", "''", "'err'"]],
-      ["Int16", ["-1", "255", "3"]],
+      ["Int16", ["-1", "-2", "3"]],
     ] as const) {
       await using lab = await given(type, values);
       const found = await lab.logs.search({ range, priority: "debug" });

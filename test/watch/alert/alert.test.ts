@@ -70,9 +70,11 @@ describe("alert.send(message)", () => {
 
   it("pushes the text with title, priority, tags, the page at a click, and links as buttons", async () => {
     const options = configured({ kind: "push", url: `${push.url}/topic` });
-    await alert.send({ ...message, text: "x".repeat(9_000) }, options);
+    await alert.send({ ...message, text: "ü".repeat(3_000) }, options);
     const [{ path, headers, body }] = push.received as [Receiver["received"][number]];
-    expect([path, body.toString()]).toEqual(["/topic", "x".repeat(9_000)]);
+    // ntfy makes an attachment of more than 4,096 bytes, which most servers refuse.
+    expect(body.length).toBeLessThanOrEqual(4_096);
+    expect([path, body.toString()]).toEqual(["/topic", `${"ü".repeat(2_038)}… more on the page`]);
     const [, base64 = ""] = /^=\?UTF-8\?B\?(.*)\?=$/.exec(String(headers["title"]))!;
     expect(Buffer.from(base64, "base64").toString()).toBe(`Severity 2: ${message.title}`);
     expect(headers).toMatchObject({
@@ -236,6 +238,19 @@ describe("an alert that is raised again", () => {
     // After a pause of more than a day it is a new alert.
     for (const hours of [10, 40]) await send(hours);
     expect(chat.texts().slice(3).join()).not.toContain("Raised since");
+  });
+
+  it("ends by itself only after the next scheduled run could raise it", async () => {
+    const options = configured({ kind: "alertmanager", url: chat.url });
+    const ends = async (next: string) => {
+      vi.stubEnv("PROBELAB_NEXT_RUN", next);
+      at(6);
+      await alert.send(message, options);
+      const [sent] = JSON.parse(chat.received.at(-1)!.body.toString()) as [{ endsAt: string }];
+      return sent.endsAt;
+    };
+    expect(await ends("2026-05-02T00:00:00.000Z")).toBe("2026-05-02T01:00:00.000Z");
+    expect(await ends("2026-05-01T06:30:00.000Z")).toBe("2026-05-01T10:00:00.000Z");
   });
 
   it("is sent at once where it becomes more severe, and where the clock was wrong", async () => {
