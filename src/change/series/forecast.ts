@@ -1,4 +1,4 @@
-import { quantileOf } from "../../base/statistics.js";
+import { quantileOf, smallest } from "../../base/statistics.js";
 
 /**
  * The one model of a flow: what a series is expected to hold next, and how far below that it came.
@@ -98,9 +98,9 @@ const [OWN, HOUR, ALL] = [0.6, 0.03, 0.005];
 /** A bucket alone must come so much further below; after a burst its square is added to the variance. */
 const ALONE = 0.8;
 const BURST = 0.3;
-/** Scores above this quantile are peaks; so many of this mean count as seen; the share that are outages. */
+/** Scores above this quantile are peaks; so many of a usual mean (of scores, of squares) count as seen; the share that are outages. */
 const HIGH = 0.93;
-const PRIOR = { peaks: 15, mean: 2.4 };
+const PRIOR = { peaks: 15, means: [0.42, 2.4] };
 const ENOUGH = 30;
 const OUTAGES = 0.02;
 /** Buckets since a drop that are judged together; beyond so many times what chance does in 95 of 100 cases is no doubt. */
@@ -437,25 +437,29 @@ class Reader implements Watch {
 }
 
 /**
- * The threshold at a stated rate: of the squares of scores, which are deviances, peaks over a high
- * quantile are exponential (peaks over threshold; Siffer et al., KDD 2017).
+ * The threshold at a stated rate: peaks over a high quantile are exponential (peaks over threshold;
+ * Siffer et al., KDD 2017), of scores where bursts make their tail heavy, else of their squares, which
+ * are deviances. The lower of both is taken.
  */
 function tail(scores: Values, perBucket: number, gap: number): number {
-  const squares = scores.map((score) => score && Math.sign(score) * score ** 2);
-  const all = Float64Array.from(squares.filter(isKnown)).sort();
-  const high = quantileOf(all, HIGH);
-  const peaks: number[] = [];
+  const all = Float64Array.from(scores.filter(isKnown)).sort();
+  const high = Math.max(0, quantileOf(all, HIGH));
+  const tops: number[] = [];
   let last = -Infinity;
-  squares.forEach((square, at) => {
-    if (square === null || !(square > high)) return;
-    if (at - last > gap) peaks.push(0);
-    peaks.push(Math.max(peaks.pop()!, square - high));
+  scores.forEach((score, at) => {
+    if (score === null || !(score > high)) return;
+    if (at - last > gap) tops.push(0);
+    tops.push(Math.max(tops.pop()!, score));
     last = at;
   });
-  peaks.sort((a, b) => a - b);
-  const most = peaks[Math.max(0, peaks.length - 1 - Math.ceil(peaks.length * OUTAGES))] ?? 0;
-  const sum = total(peaks.map((peak) => Math.min(peak, most))) + PRIOR.peaks * PRIOR.mean;
-  const mean = sum / (peaks.length + PRIOR.peaks);
-  const limit = high + mean * Math.log(Math.max(1.01, peaks.length / all.length / perBucket));
-  return Math.sqrt(Math.max(0, limit));
+  tops.sort((a, b) => a - b);
+  const most = tops[Math.max(0, tops.length - 1 - Math.ceil(tops.length * OUTAGES))] ?? 0;
+  const times = Math.log(Math.max(1.01, tops.length / all.length / perBucket));
+  const limits = PRIOR.means.map((prior, i) => {
+    const power = i + 1;
+    const excess = tops.map((top) => Math.min(top, most) ** power - high ** power);
+    const mean = (total(excess) + PRIOR.peaks * prior) / (tops.length + PRIOR.peaks);
+    return (high ** power + mean * times) ** (1 / power);
+  });
+  return smallest(limits);
 }
