@@ -30,6 +30,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Loading Vega, Arquero and zod anew for each file took a third of the time.
     isolate: false,
+    setupFiles: ["test/support/fresh-notebook.ts"],
     sequence: { sequencer: LongFirst },
     projects: [
       {

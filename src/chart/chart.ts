@@ -38,7 +38,7 @@ import { vegaLiteChart } from "./vega-lite.js";
  * the chart leaves out, and buckets that the range covers only in part, stand in its subtitle.
  * Whatever comes in, fewer than 5,000 rows are drawn.
  *
- * A value has the same color in every chart, unless another value of the chart has taken it; "other" is
+ * A value has the same color in every chart of a notebook; beyond 24 values of a column colors come again. "other" is
  * grey. The option `colors` sets others. Charts are light; the option `theme: "dark"` is for dark notebooks
  * (a spec of your own takes `background` and `config`).
  *

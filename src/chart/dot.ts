@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
 import { counted, grouped } from "../base/text.js";
 import { INTERVAL, oneOf, PLOT_RULES } from "./options.js";
 import { rowsInOnePlace, type Point } from "./rows.js";
@@ -22,10 +23,10 @@ export const DOT: Kind = {
   categories: false,
   extent: "interval",
   isAgainst: true,
-  reduce: ({ result }, _, __, most) => {
-    if (result.numRows() <= most) return { result, sentences: [] };
+  reduce: ({ result }) => {
+    if (result.numRows() <= MOST_ROWS) return { result, sentences: [] };
     throw new ProbelabError(
-      `Can't draw ${counted(result.numRows(), "row")} as dots, a chart of these takes at most ${grouped(most)}: count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram.`,
+      `Can't draw ${counted(result.numRows(), "row")} as dots, a chart of these takes at most ${grouped(MOST_ROWS)}: count them in the question (every, by; in SQL GROUP BY), and draw chart.heatmap or chart.histogram.`,
     );
   },
   shared: (result, roles, lines) => {

@@ -5,6 +5,7 @@ export {
   evidenceChart,
   FINDING_TYPE,
   findingBundles,
+  findingTable,
   howMuchOf,
 } from "./finding/change.js";
 export { drawRecipe } from "./chart.js";

@@ -79,7 +79,7 @@ export const NONE = "(none)";
 /** More panels can't be taken in. */
 export const MOST_PANELS = 12;
 const MOST_LINES = MOST_SERIES * MOST_PANELS;
-// Edges and markers may repeat a few rows of each series.
+// Where edges are drawn apart they repeat a few rows of each series.
 const SPARE_ROWS = 4;
 
 /**
@@ -95,7 +95,8 @@ export function chartRows(result: Result, kind: RowsKind, options: DrawOptions):
   const values = (name: string | undefined): Value[] =>
     name === undefined ? [] : work.result.column(name);
   const lines = rowsByKey(values(work.lines).map(valueKey));
-  const most = MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1);
+  const isCut = (work.result.origin.columns.time?.incomplete ?? []).length > 0;
+  const most = MOST_ROWS - (isCut ? SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1) : 0);
   const reduced = kind.reduce(work, roles, options, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(

@@ -76,7 +76,7 @@ export function seriesShapes(series: readonly Series[]): string[] {
 const BEST = 7;
 
 /** Of each column the places in the palette of the values that charts of this notebook have drawn. */
-const drawnBefore = new Map<string, Map<string, number>>();
+export const drawnBefore = new Map<string, Map<string, number>>();
 
 /**
  * A colour for each series: the one given for its label, grey for "other" and for no value, else the one that

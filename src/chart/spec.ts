@@ -111,7 +111,11 @@ function drawnSpec(
     ...(said?.remarks ?? []),
     ...sentences,
     ...(kind.notes?.(rows, origin) ?? []),
-    ...(options.yZero === false ? ["The vertical axis does not begin at zero."] : []),
+    ...(options.yZero === false
+      ? [
+          `The ${views[0]!.view.horizontal ? "horizontal" : "vertical"} axis does not begin at zero.`,
+        ]
+      : []),
   ]);
   const { x, xKind } = rows.roles;
   const across =

@@ -6,7 +6,15 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { trackPending } from "../base/pending-work.js";
 import { isFinding, type Finding } from "../change/finding.js";
-import { changeChart, Chart, evidenceChart, howMuchOf, table, Table } from "../chart/page.js";
+import {
+  changeChart,
+  Chart,
+  evidenceChart,
+  findingTable,
+  howMuchOf,
+  table,
+  Table,
+} from "../chart/page.js";
 import { maskAddresses, maskOf, versionsOf } from "../result/mask.js";
 import { documentBlocks, previewMarkdown } from "./document.js";
 import {
@@ -53,13 +61,7 @@ function contentsOf(finding: Finding): readonly Content[] {
   const known = figuresOf.get(finding);
   if (known !== undefined) return known;
   const { kind, headline, result } = finding;
-  const { dimensions, measures } = result.origin.columns;
-  const columns = [...dimensions, ...measures].map(({ name }) => name);
-  const rows = table(result, {
-    caption: headline,
-    ...(kind === "explain" && { columns }),
-    limit: TABLE_ROWS,
-  });
+  const rows = table(result, { ...findingTable(finding), caption: headline });
   const picture = (): Content =>
     evidenceChart(finding, {}, false) ?? changeChart(finding, {}, false);
   const withTable = kind === "explain" || kind === "release";
@@ -67,9 +69,6 @@ function contentsOf(finding: Finding): readonly Content[] {
   figuresOf.set(finding, made);
   return made;
 }
-
-/** Rows of a finding's table in a postmortem. */
-const TABLE_ROWS = 20;
 
 /** An action item: it prevents the next incident, or notices it sooner. */
 export interface Action {

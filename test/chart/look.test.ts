@@ -69,7 +69,9 @@ describe("the color of a value", () => {
   });
 
   test("is grey for other, dark grey for no value, and of up to seven series one of the palette's first", () => {
-    const drawn = colors(runs(["3.9", "3.10", "3.11", "IT", "DE", "US", "FR", null, "other"]));
+    // Of a column that no chart has drawn yet.
+    const values = ["3.9", "3.10", "3.11", "IT", "DE", "US", "FR", null, "other"];
+    const drawn = colors(runs(values, "seen"));
     expect(drawn["other"]).toBe(THEMES.light.neutral);
     expect(drawn["(none)"]).toBe(THEMES.light.muted);
     const { "(none)": _, other: __, ...named } = drawn;

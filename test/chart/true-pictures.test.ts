@@ -3,7 +3,7 @@ import { between, type Chart, chart, table, type Value } from "../../src/index.j
 import type { MeasureColumn } from "../../src/result/origin.js";
 import { shownText } from "../../src/chart/render/svg.js";
 import { layers, legend, subtitle } from "./support/layers.js";
-import { columnsOf, counted, makeResult, weeklyCounts } from "./support/sample-results.js";
+import { columnsOf, counted, makeResult } from "./support/sample-results.js";
 import { drawnData } from "./support/seen.js";
 
 const day = (at: number): Date => new Date(Date.UTC(2026, 9, 1 + at));
@@ -133,7 +133,8 @@ test("a value keeps its color in every chart of a notebook, whatever stands besi
   ];
   const seen = new Map<string, Set<string>>();
   for (const some of drawn) {
-    const { names, colours } = legend(chart.area(weeklyCounts({ versions: some, other: false })));
+    const rows = some.flatMap((build, at) => [0, 1].map((t) => ({ t: day(t), build, n: at + 1 })));
+    const { names, colours } = legend(chart.area(rows));
     for (const [at, name] of names.entries()) {
       seen.set(name, (seen.get(name) ?? new Set()).add(colours[at]!));
     }
@@ -167,4 +168,22 @@ test("a dot plot has a row for each category, the largest first, its intervals, 
   expect(dots!.encoding["x"]).toMatchObject({ field: "rate", scale: { zero: false } });
   expect(shownText(await drawn.svg())).toContain("DE FR IT");
   expect(() => chart.dotPlot([{ t: day(0), n: 3 }])).toThrow(/holds no names.*chart\.dot/);
+});
+
+test("the words of linked views of a share tell the share of all", () => {
+  const rows = columnsOf(
+    [0, 1].map((at) => ({ t: day(at), cc: "IT", part: 1 + at, whole: 10, failed: 0 })),
+  );
+  const share = { ...counted("failed", "Failed"), unit: "share", additive: false } as const;
+  const cells = makeResult(rows, {
+    time: { name: "t", every: "day", incomplete: [] },
+    dimensions: [{ name: "cc", order: ["IT"] }],
+    measures: [
+      { ...share, main: true, quotient: ["part", "whole"] },
+      counted("part", "Part"),
+      counted("whole", "Whole"),
+    ],
+  });
+  const { description } = chart.explore(cells).spec;
+  expect(description).toContain("0.15 in ");
 });

@@ -132,6 +132,16 @@ it("test-helpers.ipynb finds the helper that fails more and the hasty rotation",
   expect(findings).toContain("staggered by 7 ± 3 days");
 }, 300_000);
 
+it("explore.ipynb draws linked views, and explains the same; snapshot.ipynb answers as the table does", async () => {
+  const explored = await sample.run("explore");
+  expect(explored.filter((text) => text.includes("Linked views: "))).toHaveLength(2);
+  const kept = await sample.run("snapshot");
+  const table = kept.find((text) => text.includes("One question, asked twice")) ?? "";
+  const [, asked = "no", again] =
+    /the table \| ([\d,]+) \|.*\n.*the snapshot \| ([\d,]+) \|/.exec(table) ?? [];
+  expect(again, table).toBe(asked);
+}, 300_000);
+
 it("test-lists.ipynb finds the list that was replaced, and says that its lists are made up", async () => {
   const { changes } = await sample.truth("test-list-replaced");
   const [, urls, country, poll] = /^(\d+) of the first 100 URLs of (\w\w) at poll (\d+)$/.exec(changes) ?? [];

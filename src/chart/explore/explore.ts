@@ -179,10 +179,8 @@ function cellRows({ result, time, names, values, sums, edges }: LinkedCube): Veg
 /** A description of the unfiltered figure, for those who can't see it. */
 function describe({ result, names, values, sums, edges, time }: LinkedCube, title: string): string {
   const columns = sums.map((name) => result.column(name).map(Number));
-  const amount = (rows: Iterable<number>): number => {
-    const [part = 0, whole] = columns.map((column) =>
-      [...rows].reduce((n, row) => n + column[row]!, 0),
-    );
+  const amount = (rows: readonly number[]): number => {
+    const [part = 0, whole] = columns.map((column) => rows.reduce((n, row) => n + column[row]!, 0));
     return whole === undefined ? part : part / whole;
   };
   const number = (value: number): string => grouped(Number(value.toPrecision(4)));
@@ -197,7 +195,7 @@ function describe({ result, names, values, sums, edges, time }: LinkedCube, titl
     return `${heading(name)}: ${first.join(", ")}${all.length > 5 ? " …" : ""}.`;
   });
   const [one, many] = [bucketNoun(time.every, false), bucketNoun(time.every, true)];
-  const total = number(amount(Array(result.numRows()).keys()));
+  const total = number(amount([...Array(result.numRows()).keys()]));
   const head = `Linked views: ${title}. ${total} in ${counted(edges.length - 1, one, many)}.`;
   return cleanText(`${head} ${said.join(" ")}`, 4_000);
 }

@@ -14,7 +14,7 @@ import {
   type ChangeRecord,
 } from "../options.js";
 import { drawnResult } from "../spec.js";
-import { tableModel } from "../table.js";
+import { tableModel, type TableOptions } from "../table.js";
 import {
   causes,
   changedValues,
@@ -40,7 +40,7 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
 
 /** Characters of the sentences above a picture, some four lines: all are in the description. */
 const LONGEST_SENTENCE = 560;
-/** Rows of a finding's table in a cell. */
+/** Rows of a finding's table. */
 const TABLE_ROWS = 20;
 
 function checkFinding(finding: Finding): void {
@@ -128,6 +128,17 @@ export function howMuchOf({ evidence, details, moved = [] }: Finding): string | 
   return isIt(evidence) ? undefined : details.find(isIt);
 }
 
+/**
+ * The options of a finding's table. Of causes it shows what adds up to the change: before and after of one
+ * hold rows of others, and their names repeat the other columns.
+ */
+export function findingTable({ kind, result }: Finding): TableOptions {
+  const { dimensions, measures } = result.origin.columns;
+  const columns = [...dimensions, ...measures].map(({ name }) => name);
+  const sum = columns.filter((name) => name !== "before" && name !== "after");
+  return { limit: TABLE_ROWS, ...(kind === "explain" && { columns: sum }) };
+}
+
 /** What a finding says as data, for pages that take their title from it. */
 export const FINDING_TYPE = "application/vnd.probelab.finding+json";
 
@@ -158,10 +169,7 @@ export async function findingBundles(
     if (!(error instanceof ProbelabError)) throw error;
     reason = `<p><small>${htmlText(error.message)}</small></p>\n`;
   }
-  const { dimensions, measures } = result.origin.columns;
-  // Of causes without the columns that their names repeat.
-  const columns = [...dimensions, ...measures].map(({ name }) => name);
-  const model = tableModel(result, { limit: TABLE_ROWS, ...(kind === "explain" && { columns }) });
+  const model = tableModel(result, findingTable(finding));
   const first = sentenceText(headline);
   const bundle = (html: string, text: string, more: object = {}): MimeBundle => ({
     data: { "text/html": html, "text/plain": text, ...more },

@@ -1,6 +1,6 @@
 -- probe-android-unattended: measurements per week by version
 -- software_name = probe-android-unattended, 1 Feb–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-29T00:53:18.132Z; 2,259,299 rows read
+-- Asked at 2026-11-29T04:08:26.922Z; 2,259,299 rows read
 -- Top 6 of 9 versions by measurements; other: 3 more.
 -- The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.
 
@@ -15,9 +15,9 @@ FROM (
   FROM (
     SELECT *, sum(_rows) OVER (PARTITION BY _d0) AS _s0
     FROM (
-      SELECT _t, toNullable(toString(_g0)) AS _d0, _rows
+      SELECT toDateTime64(_t, 3, 'UTC') AS _t, toNullable(toString(_g0)) AS _d0, _rows
       FROM (
-        SELECT toDateTime64(1769385600 + intDiv(toUnixTimestamp(`measurement_start_time`) - 1769385600, 604800) * 604800, 3, 'UTC') AS _t, `software_version` AS _g0, count() AS _rows
+        SELECT toDateTime(1769385600 + intDiv(toUnixTimestamp(`measurement_start_time`) - 1769385600, 604800) * 604800, 'UTC') AS _t, `software_version` AS _g0, count() AS _rows
         FROM `fastpath`
         WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String}
         GROUP BY _t, _g0

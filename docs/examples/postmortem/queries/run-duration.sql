@@ -1,6 +1,6 @@
 -- probe-android-unattended: median duration of a run of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 1 Feb–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-29T00:53:18.487Z; 2,288,795 rows read
+-- Asked at 2026-11-29T04:08:27.465Z; 2,288,795 rows read
 -- Top 6 of 9 versions by runs; other: 3 more.
 -- A run counts when it starts; one that crosses an edge of the range is read up to 24 hours beyond it, and cut there.
 -- The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.
@@ -20,9 +20,9 @@ FROM (
   FROM (
     SELECT *, sum(if(_unusable, 0, _rows)) OVER (PARTITION BY _d0) AS _s0
     FROM (
-      SELECT _t, toNullable(toString(_g0)) AS _d0, _unusable, _rows, _a0, _a1, _q0
+      SELECT toDateTime64(_t, 3, 'UTC') AS _t, toNullable(toString(_g0)) AS _d0, _unusable, _rows, _a0, _a1, _q0
       FROM (
-        SELECT toDateTime64(1769385600 + intDiv(toUnixTimestamp(_first) - 1769385600, 604800) * 604800, 3, 'UTC') AS _t, _c0 AS _g0, _no_run AS _unusable, count() AS _rows, sum(toFloat64(_n)) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(((toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1)) AS _q0
+        SELECT toDateTime(1769385600 + intDiv(toUnixTimestamp(_first) - 1769385600, 604800) * 604800, 'UTC') AS _t, _c0 AS _g0, _no_run AS _unusable, count() AS _rows, sum(toFloat64(_n)) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(((toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1)) AS _q0
         FROM (
           SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, multiIf(cityHash64(`report_id`) = cityHash64('') AND xxh3(`report_id`) = xxh3(''), 1, (toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))) / 1 > 86400, 2, 0) AS _no_run, argMin(`software_version`, bitOr(bitShiftLeft(toUInt64(toInt64(toUnixTimestamp(`measurement_start_time`))), 32), bitAnd(cityHash64(`software_version`), 4294967295))) AS _c0
           FROM `fastpath`
