@@ -10,15 +10,27 @@ import { dateText } from "../time/time-zone.js";
 import { asInstant, evenStart, secondsOf } from "./clickhouse.js";
 import type { Source } from "./source.js";
 
+/** More buckets than rows that an answer may have. */
+const MOST_BUCKETS = 2_000_000;
+
 /** The buckets of a question, parsed at the door: where each starts, its SQL, and how it is shown. */
 export class AskedBuckets {
   readonly spans: readonly RangeBucket[];
 
-  /** @param every null where the whole range is one bucket, without a column of time. */
+  /**
+   * @param every null where the whole range is one bucket, without a column of time.
+   * @throws ProbelabError for more buckets than can be listed.
+   */
   constructor(
     readonly every: Bucket | null,
     readonly range: TimeRange,
   ) {
+    const count = every === null ? 1 : Math.round((+range.end - +range.start) / usualLength(every));
+    if (count > MOST_BUCKETS) {
+      throw new ProbelabError(
+        `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser bucket ("auto" picks one in a question) or a shorter range.`,
+      );
+    }
     this.spans = every === null ? [{ ...range, complete: true }] : buckets(range, every);
   }
 
@@ -54,8 +66,6 @@ export class AskedBuckets {
   }
 }
 
-/** More buckets than rows that an answer may have. */
-const MOST_BUCKETS = 2_000_000;
 /** For `top: Infinity`, which may give fewer groups or more. */
 const MANY_GROUPS = 50;
 /** Buckets that an answer should have before values are named instead. */
@@ -76,11 +86,7 @@ export function askedBuckets(
   }
   const every = checkBucket(wanted);
   checkFinest(every, source);
-  const count = Math.round((+range.end - +range.start) / usualLength(every));
-  if (count <= MOST_BUCKETS) return new AskedBuckets(every, range);
-  throw new ProbelabError(
-    `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
-  );
+  return new AskedBuckets(every, range);
 }
 
 /** The coarser of two buckets. */

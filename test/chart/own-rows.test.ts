@@ -50,6 +50,11 @@ describe("rows given by hand", () => {
     expect(ownRows(texts, { t: "day" }).column("t")).toEqual([new Date("2026-05-01T00:00:00Z")]);
   });
 
+  test("seconds of a year are refused, not listed", () => {
+    const times = ["2026-01-01", "2026-12-31T23:59:59Z"].map((t) => ({ t, n: 1 }));
+    expect(() => ownRows(times, { t: "second" })).toThrow(/31,536,000 buckets are too many/);
+  });
+
   test("what a column holds is learned from all values", () => {
     const mixed = [
       { t: new Date("2026-05-04"), n: 1, who: 7 },

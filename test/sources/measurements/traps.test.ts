@@ -212,7 +212,7 @@ describe("counts", () => {
       "The 15-minute bucket of 1 Mar 2026 10:00 is covered only in part by the range.",
     );
     await expect(notes("second", "2026-01-01", "2026-03-01")).rejects.toThrow(
-      'Can\'t group 2026-01-01 to 2026-03-01 UTC by second: 5,097,600 buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.',
+      'Can\'t group 2026-01-01 to 2026-03-01 UTC by second: 5,097,600 buckets are too many. Take a coarser bucket ("auto" picks one in a question) or a shorter range.',
     );
   });
 
