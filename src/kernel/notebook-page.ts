@@ -47,11 +47,13 @@ export async function notebookPage(notebook: Notebook, name: string): Promise<st
   const cells = written.filter((html) => html !== "");
   const verdict = headlineOf(notebook);
   const first = verdict === undefined ? -1 : cells.findIndex((html) => html.includes(VERDICT));
-  // The verdict is read first: code without outputs that stands before it comes after it.
+  // The verdict is read first: code without outputs that stands before it comes after it, and then its own.
   if (first >= 0 && cells.slice(0, first).every((html) => html.startsWith(CODE_ALONE))) {
-    const [cell = ""] = cells.splice(first, 1);
-    const titled = cell.replace(VERDICT, '<h1 class="verdict">').replace("</strong></p>", "</h1>");
-    cells.unshift(titled);
+    const cell = cells[first]!;
+    const code = cell.lastIndexOf(SOURCE);
+    const shown = cell.slice(0, code).replace(VERDICT, '<h1 class="verdict">');
+    cells[first] = `<section class="cell">${cell.slice(code)}`;
+    cells.unshift(`${shown.replace("</strong></p>", "</h1>")}</section>`);
   }
   const at = new Date().toISOString().slice(0, 16).replace("T", " ");
   const footer = `<footer>Made by probelab ${ownPackage().version} on ${at} UTC from ${escapeXml(name)}.ipynb.</footer>`;
@@ -72,7 +74,7 @@ async function cellHtml(cell: NotebookCell): Promise<string> {
   if (cell.cell_type !== "code" || cell.source.trim() === "") return "";
   const count = cell.execution_count === null ? "not run" : `${cell.execution_count}`;
   const label = isInjected(cell) ? "Code, parameters of this run" : `Code, cell ${count}`;
-  const source = `<details class="source"><summary>${label}</summary><pre tabindex="0"><code>${escapeXml(cell.source)}</code></pre></details>`;
+  const source = `${SOURCE}<summary>${label}</summary><pre tabindex="0"><code>${escapeXml(cell.source)}</code></pre></details>`;
   const outputs: string[] = [];
   for (const output of cell.outputs) outputs.push(await outputHtml(output));
   return `<section class="cell">${outputs.join("")}${source}</section>`;
@@ -88,7 +90,8 @@ function withAttachments(cell: TextCell): string {
 
 const ALL_CODE = `<label class="all-code"><input type="checkbox"> Show all code</label>`;
 /** How a cell begins that shows nothing, and the headline of a finding. */
-const CODE_ALONE = '<section class="cell"><details class="source">';
+const SOURCE = '<details class="source">';
+const CODE_ALONE = `<section class="cell">${SOURCE}`;
 const VERDICT = "<p><strong>";
 
 /** The headline of the first finding that a notebook shows. */

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { FINDING_TYPE } from "../../src/chart/page.js";
 import { readOrigins } from "../../src/chart/render/origin.js";
 import { runNotebook } from "../../src/kernel/run-notebook.js";
 import { handMade, notebookFolder, writeCells } from "./notebook-fixture.js";
@@ -52,4 +53,15 @@ test("an output that only looks like a chart of probelab is shown without an ori
   const html = await readFile(page, "utf8");
   expect(html.match(/a chart<\/pre>/g)).toHaveLength(4);
   expect(html).not.toMatch(/<script|<figure/);
+});
+
+test("the headline of a finding stands first, and code in the order of its cells", async () => {
+  const finding = `({ [Symbol.for("Jupyter.display")]: () => ({ "${FINDING_TYPE}": { headline: "A fell" }, "text/html": "<p><strong>A fell</strong></p>" }) })`;
+  const path = await writeCells(folder.path, ["const a = 1;", "const b = a;", finding]);
+  const { page } = await runNotebook(path, { out: join(folder.path, "out") });
+  const html = await readFile(page, "utf8");
+  expect(html.match(/<h1 class="verdict">A fell<\/h1>|Code, cell \d/g)).toEqual([
+    '<h1 class="verdict">A fell</h1>',
+    ...["Code, cell 1", "Code, cell 2", "Code, cell 3"],
+  ]);
 });
