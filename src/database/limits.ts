@@ -75,6 +75,8 @@ const MEANING: Readonly<Record<string, string | readonly string[]>> = {
   output_format_arrow_string_as_string: "1",
   final: "0",
   apply_deleted_mask: "1",
+  apply_patch_parts: "1",
+  do_not_merge_across_partitions_select_final: "0",
   additional_table_filters: "{}",
   additional_result_filter: "",
   use_query_cache: "0",

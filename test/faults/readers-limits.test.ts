@@ -34,6 +34,8 @@ const CHANGED = {
 const ROWS = {
   merged: { final: 1 },
   undeleted: { apply_deleted_mask: 0 },
+  unpatched: { apply_patch_parts: 0 },
+  apart: { do_not_merge_across_partitions_select_final: 1 },
   hidden: { additional_result_filter: "1 = 0" },
   filtered: {
     additional_table_filters: "{'probelab.twice': 'report_id != \\'r1\\''}",
@@ -41,7 +43,7 @@ const ROWS = {
 };
 
 /** What no list of this library names, and yet changes answers. */
-const UNLISTED = { do_not_merge_across_partitions_select_final: 1, apply_patch_parts: 0 };
+const UNLISTED = { any_join_distinct_right_table_keys: 1, decimal_check_overflow: 0 };
 
 let server: RestrictedServer;
 /** What a user without limits is answered. */
@@ -182,12 +184,12 @@ describe("connect() where the profile gives tables other rows", () => {
 it("sets back whatever else a profile sets that may change answers, or says that it can't", async () => {
   await using free = await openAs("unlisted");
   const changed =
-    "SELECT name FROM system.settings WHERE changed AND name IN ('do_not_merge_across_partitions_select_final', 'apply_patch_parts') AND value != default";
+    "SELECT name FROM system.settings WHERE changed AND name IN ('any_join_distinct_right_table_keys', 'decimal_check_overflow') AND value != default";
   expect(await free.rows(changed)).toEqual([]);
-  expect(free.notes.join(" ")).not.toContain("apply_patch_parts");
+  expect(free.notes.join(" ")).not.toContain("decimal_check_overflow");
   await using fixed = await openAs("unlisted_fixed");
   expect(fixed.notes.join(" ")).toMatch(
-    /sets do_not_merge_across_partitions_select_final = 1, which may change answers and can't be overruled\./,
+    /sets any_join_distinct_right_table_keys = 1, which may change answers and can't be overruled\./,
   );
 });
 
