@@ -96,11 +96,11 @@ test("probelab drop says since when, how much and in which country, and ends wit
   expect(quiet).toMatchObject({ code: 0, err: "" });
   expect(few).toMatchObject({ code: 9, err: "" });
   expect(few.out).toMatch(
-    /^Can't tell whether measurements dropped\.\n+Values are so few or so scattered that even a complete\s+stop could be chance/,
+    /^No drop was seen, but half of a program, country or network could be lost\.\n+Over 24 hours a complete stop/,
   );
   expect(quiet.out).toContain("Europe/Rome");
   expect(quiet.out).toMatch(
-    /^No sudden drop of measurements\.\n+Over two hours a drop of \d+ % would have shown, or a (complete stop|drop of \d+ %) of a usual\s+program[^]*\sMeasurements\s+have\s+not\s+stopped/,
+    /^No sudden drop of measurements\.\n+Over 24 hours a drop of \d+ %, a (complete stop|drop of \d+ %) of a usual\s+program[^]*\sMeasurements\s+have\s+not\s+stopped/,
   );
 });
 
