@@ -370,9 +370,13 @@ function runsTexts(
       ? `${perRun(held)} were to be expected`
       : `${previous === null ? "its other releases" : valueText(previous)} held ${perRun(held)}`;
   const figures = `${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${usual}; ${runs}`;
-  const all = Math.abs((cause.part ?? 0) - 1) < PART_TOLERANCE ? "all" : percent(cause.part ?? 0);
-  const isDrop = cause.change / cause.part! < 0;
-  const share = partText(cause.part) && `That is ${all} of the ${isDrop ? "drop" : "rise"}`;
+  const whole = cause.part ?? 0;
+  const [change, back] = cause.change / whole < 0 ? ["drop", "rose"] : ["rise", "fell"];
+  const of =
+    whole - 1 > PART_TOLERANCE
+      ? `more than the ${change}: other rows ${back}`
+      : `${1 - whole < PART_TOLERANCE ? "all" : percent(whole)} of the ${change}`;
+  const share = partText(cause.part) && `That is ${of}`;
   return [
     `${who} ${did} (${signedPercent(holds / held - 1)})`,
     [figures, share].filter(Boolean).join(". "),
