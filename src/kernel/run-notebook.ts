@@ -187,7 +187,9 @@ export async function runNotebook(
       }
       const ran = await runCell(cell);
       const goOn = ran.end.status === "ok" || (ran.end.status === "error" && allowErrors);
-      if (goOn && !cell.isInjected && !signal?.aborted) done++;
+      // An interrupt that comes when it has ended takes nothing from it.
+      const isWhole = ran.end.status === "ok" || !signal?.aborted;
+      if (goOn && !cell.isInjected && isWhole) done++;
       end = goOn ? judged({ status: "ok" }) : ran.end;
       if (end.status !== "ok" || signal?.aborted) {
         message = ran.note ?? failedLater?.message ?? "The run was interrupted.";
