@@ -87,6 +87,11 @@ export async function learnTable(
     const { message } = unknownColumn(column, name, stored);
     if (role === undefined) throw new ProbelabError(message);
     const key = column === known ? "time" : known;
+    if (/^(Tuple|JSON|Object)/.test(stored.get(column.split(".")[0]!) ?? "")) {
+      throw new ProbelabError(
+        `Can't take ${column} of ${name}, a part of a column: make a view that names it, such as SELECT *, ${column} AS ${known} FROM ${name}.`,
+      );
+    }
     throw new ProbelabError(
       `${message} Name the column in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "${key}": "…" } } }.`,
     );
