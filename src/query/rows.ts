@@ -57,7 +57,7 @@ export function rows<Row extends object = Record<string, never>>(
 /** Says which values of a column differ only in their case or in the AS before a number. */
 function spelledTwice(table: ColumnTable, column: string): string[] {
   const seen = new Map<string, unknown>();
-  for (const value of new Set(columnValues(table, column))) {
+  for (const value of new Set(columnValues(table, column) as (string | number)[])) {
     const plain = String(value)
       .toLowerCase()
       .replace(/^as(?=\d+$)/, "");
