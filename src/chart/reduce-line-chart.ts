@@ -14,7 +14,7 @@ import {
   splitSeries,
   type SeriesRows,
 } from "../result/downsample/series.js";
-import { PLOT, type DrawOptions } from "./options.js";
+import { PLOT, type Options } from "./options.js";
 import type { Reduced, Roles, Work } from "./roles.js";
 
 /** The columns of a line. */
@@ -32,7 +32,7 @@ interface LineColumns {
 export function reduceLineChart(
   { result, lines }: Work,
   { x: along, y, xKind, facet }: Roles,
-  { width, height, yType, yZero }: DrawOptions,
+  { width, height, yType, yZero }: Options,
   maxRows: number,
 ): Reduced {
   const plan = { x: along, y, series: lines };

@@ -7,7 +7,7 @@ import { valueKey } from "../result/json.js";
 import { rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { buckets, BUCKETS, bucketStart, type Bucket } from "../time/bucket.js";
 import { label } from "./render/label.js";
-import type { DrawOptions } from "./options.js";
+import type { Options } from "./options.js";
 import {
   chartRoles,
   checkColumn,
@@ -87,7 +87,7 @@ const SPARE_ROWS = 4;
  *
  * @throws ProbelabError where they can't be drawn truthfully.
  */
-export function chartRows(result: Result, kind: RowsKind, options: DrawOptions): Rows {
+export function chartRows(result: Result, kind: RowsKind, options: Options): Rows {
   const roles = chartRoles(result, kind, options);
   const ends = endsOf(result, roles, kind, options);
   const work = workTable(result, roles);
@@ -220,7 +220,7 @@ function endsOf(
   { origin, table }: Result,
   { measure, hidden }: Roles,
   kind: RowsKind,
-  { band, interval }: DrawOptions,
+  { band, interval }: Options,
 ): Ends | undefined {
   const { extent: option } = kind;
   const wanted = band ?? interval;
@@ -261,7 +261,7 @@ function withBetween(values: readonly Value[]): readonly Value[] {
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => Number(first) + at);
 }
 
-function extent(low: Value, high: Value, yType: DrawOptions["yType"]): Partial<Point> {
+function extent(low: Value, high: Value, yType: Options["yType"]): Partial<Point> {
   const [from, until] = [toNumber(low), toNumber(high)];
   const drawn = Number.isFinite(from) && Number.isFinite(until) && (yType !== "log" || from > 0);
   return drawn ? { low: from, high: until } : {};
