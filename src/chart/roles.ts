@@ -39,11 +39,19 @@ export interface Work {
 /** Rows that a chart takes, and what was done to them. */
 export interface Reduced {
   readonly result: Result;
+  /** Those that are drawn, and where some are missing; default all of the Result. */
+  readonly drawn?: readonly DrawnRow[];
   readonly sentences: readonly string[];
   /** Says where lines end, for want of rows. */
   readonly gaps?: readonly string[];
-  /** Of each row the highest value of the slice that it stands for, where that is not its own. */
-  readonly tops?: readonly (number | undefined)[];
+}
+
+/** A row of a Result, or a missing one of its series and panel, at a place of its own. */
+export interface DrawnRow {
+  readonly row: number;
+  readonly added?: { readonly x: number; readonly y: number };
+  /** The highest value of the slice that it stands for, where that is not its own. */
+  readonly top?: number;
 }
 
 /** The columns of a Result by their place in a chart. */
