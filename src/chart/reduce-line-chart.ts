@@ -33,12 +33,7 @@ export function reduceLineChart(
   const fills = time?.name === x && missing !== undefined && range !== undefined;
   const whole = { result, sentences: [] };
   if (!fills && !isTimed && table.numRows() <= maxRows) return whole;
-  const split = splitSeries(
-    table,
-    lines,
-    numericColumn(table, x).values,
-    heightColumn(table, y, yType),
-  );
+  const split = splitSeries(table, lines, numericColumn(table, x), heightColumn(table, y, yType));
   // The picture that rows are thinned for has "other" below, too.
   const below = dimensions.find(({ name }) => name === lines)?.other;
   const isBelow = ({ key }: SeriesRows): number => Number(key === below);
