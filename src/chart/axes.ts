@@ -5,7 +5,7 @@ import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Rows } from "./rows.js";
 import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
-import type { Annotation, DrawOptions } from "./options.js";
+import type { Annotation, Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
@@ -213,7 +213,7 @@ export function categoryLabels(rows: Rows): Map<number | string, string> {
 /** The vertical channel without its field. */
 export function yChannel(
   rows: Rows,
-  { yType, yZero: zero = true, yLabel, yFormat, stack }: DrawOptions,
+  { yType, yZero: zero = true, yLabel, yFormat, stack }: Options,
   height: number,
 ): VegaLiteSpec {
   const values = rows.points.flatMap(({ y, low, high, top }) =>

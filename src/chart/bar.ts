@@ -11,7 +11,7 @@ import {
   type Plot,
   layerData,
 } from "./plot.js";
-import { flag, INTERVAL, oneOf, PLOT_RULES, type DrawOptions } from "./options.js";
+import { flag, INTERVAL, oneOf, PLOT_RULES, type Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { MOST_CATEGORIES } from "./roles.js";
@@ -47,7 +47,7 @@ export const BAR: Kind = {
 };
 
 /** Counts without the bar of the rest, where that would make all others too short to read. */
-function withoutRestBar(rows: Rows, options: DrawOptions): Rows {
+function withoutRestBar(rows: Rows, options: Options): Rows {
   const { series, panel, restX, xs } = rows;
   if (series.length > 0 || panel !== undefined) return rows;
   const kept = withoutRest(rows, options, [[restX, ({ x }) => x === restX]]);
@@ -55,7 +55,7 @@ function withoutRestBar(rows: Rows, options: DrawOptions): Rows {
 }
 
 /** True if bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
-function isHorizontal(rows: Rows, { horizontal }: DrawOptions): boolean {
+function isHorizontal(rows: Rows, { horizontal }: Options): boolean {
   if (rows.roles.xKind === "category") {
     const names = [...categoryLabels(rows).values()];
     return horizontal ?? names.some((name) => textWidth(name, LABEL_SIZE) > CATEGORY_WIDTH);
@@ -67,19 +67,19 @@ function isHorizontal(rows: Rows, { horizontal }: DrawOptions): boolean {
 }
 
 /** Pixels of the height of horizontal bars. */
-function heightOf(rows: Rows, options: DrawOptions): number {
+function heightOf(rows: Rows, options: Options): number {
   const bars = isBeside(rows, options) ? rows.series.length : 1;
   return rowsHeight([...categoryLabels(rows).values()], bars, namesRoom(options.place));
 }
 
 /** True if several series stand beside each other: what can't be added up does. */
-function isBeside({ series, roles }: Rows, { stack }: DrawOptions): boolean {
+function isBeside({ series, roles }: Rows, { stack }: Options): boolean {
   const apart = stack === undefined ? roles.measure?.additive === false : stack === false;
   return series.length > 1 && apart;
 }
 
 /** Categories by size, the largest first and the rest last, where they have no order of their own. */
-export function inOrder(rows: Rows, { sort }: DrawOptions): Rows["xs"] {
+export function inOrder(rows: Rows, { sort }: Options): Rows["xs"] {
   const { xs, points, roles, restX, unordered } = rows;
   const byValue = (sort ?? (unordered ? "value" : "given")) === "value";
   if (!byValue || roles.xKind !== "category") return xs;

@@ -218,6 +218,6 @@ export function drawRecipe(result: Result, recipe: Recipe): Chart {
   if ("spec" in recipe) return chart.vegaLite(result, recipe.spec);
   const { mark, options } = recipe;
   return mark === "histogram"
-    ? chart.histogram(result, options as HistogramChartOptions)
+    ? chart.histogram(result, options)
     : resultChart(result, KINDS[mark], options);
 }

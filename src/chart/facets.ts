@@ -7,7 +7,7 @@ import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels, namesRoom } from "./axes.js";
 import { fitNames, words } from "./render/label.js";
 import { BESIDE_PLOT } from "./render/screens.js";
-import type { DrawOptions } from "./options.js";
+import type { Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { checkColumn } from "./roles.js";
@@ -33,11 +33,7 @@ export interface Panels {
 }
 
 /** The rows of each value of a column, of the same series and the same places along x; there is at least one row. */
-export function panelRows(
-  given: Result,
-  kind: Kind,
-  { facet = "", ...options }: DrawOptions,
-): Panels {
+export function panelRows(given: Result, kind: Kind, { facet = "", ...options }: Options): Panels {
   checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const { result, sentences } = largest(given, facet, options.y);
   const { panels = [], ...drawn } = chartRows(result, kind, { ...options, facet });
@@ -113,7 +109,7 @@ export function panelLayout(
   all: Rows,
   count: number,
   horizontal: boolean,
-  { width: chosen, height, scales, columns: given, place = Infinity }: DrawOptions,
+  { width: chosen, height, scales, columns: given, place = Infinity }: Options,
 ): Layout {
   const wanted = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
   const shared = scales !== "own";

@@ -6,15 +6,7 @@ import type { Result } from "../result/result.js";
 import { shortLabels } from "./axes.js";
 import type { Rows, Point } from "./rows.js";
 import { bucketRow, type Kind, type Plot, layerData } from "./plot.js";
-import {
-  column,
-  flag,
-  format,
-  PICTURE_RULES,
-  text,
-  type DrawOptions,
-  type FlatOptions,
-} from "./options.js";
+import { column, flag, format, PICTURE_RULES, text, type Options } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { words } from "./render/label.js";
 import { withoutRest } from "./rest.js";
@@ -68,8 +60,8 @@ export const HEATMAP: Kind = {
 /** The measure as y of each cell, the second column as its series. */
 function prepare(
   result: Result,
-  { x, y, color, format: yFormat, ...look }: FlatOptions,
-): { result: Result; options: DrawOptions } {
+  { x, y, color, format: yFormat, ...look }: Options,
+): { result: Result; options: Options } {
   const { time, dimensions } = result.origin.columns;
   const along = x ?? time?.name ?? dimensions.filter(({ name }) => name !== y).at(-1)?.name;
   const up = y ?? dimensions.find(({ name }) => name !== along)?.name;
@@ -84,7 +76,7 @@ function prepare(
 }
 
 /** Without the row and the column of "other", where these would flatten all others. */
-function withoutRests(given: Rows, options: DrawOptions) {
+function withoutRests(given: Rows, options: Options) {
   const { xs, series, restX, roles } = given;
   const rest = series.findIndex(({ other }) => other);
   const named = (text: string | undefined, column = "") => text && `${text} (${words(column)})`;

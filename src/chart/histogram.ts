@@ -13,7 +13,7 @@ import { LINE } from "./line.js";
 import type { Point } from "./rows.js";
 import { lowered } from "../base/text.js";
 import { words } from "./render/label.js";
-import { GRAPH_RULES, text, type FlatOptions, type HistogramChartOptions } from "./options.js";
+import { GRAPH_RULES, text, type Options, type HistogramChartOptions } from "./options.js";
 import { sizes } from "./stack.js";
 import { resultChart } from "./spec.js";
 import { chartRoles, list } from "./roles.js";
@@ -79,7 +79,7 @@ function countsOf(result: Result): string {
 }
 
 /** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. */
-function prepared(result: Result, options: FlatOptions, kind: Kind) {
+function prepared(result: Result, options: Options, kind: Kind) {
   const { x: _, y: __, ...rest } = options;
   const roles = chartRoles(result, kind, { ...rest, x: "from", y: countsOf(result) });
   const { measure } = roles;

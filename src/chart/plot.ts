@@ -15,7 +15,7 @@ import {
 } from "./axes.js";
 import type { Rows, Point } from "./rows.js";
 import { fitNames, fittedLabel, formatInstantIso, heading, words } from "./render/label.js";
-import { PLOT, type DrawOptions, type FlatOptions } from "./options.js";
+import { PLOT, type Options } from "./options.js";
 import {
   LEGEND_LABEL,
   LEGEND_SIZE,
@@ -44,21 +44,17 @@ export interface Kind extends RowsKind {
   /** Where the bucket of each x ends, for a kind that is wider than its points. */
   ends?(this: void, rows: Rows, timeZone: string): Plot["ends"];
   /** The Result that it draws in place of the one given. */
-  prepare?(
-    this: void,
-    result: Result,
-    options: FlatOptions,
-  ): { result: Result; options: DrawOptions };
+  prepare?(this: void, result: Result, options: Options): { result: Result; options: Options };
   /** Changes the points before they are drawn: shares, another order, all cells. */
-  arrange?(this: void, rows: Rows, options: DrawOptions, origin: Origin): Rows;
+  arrange?(this: void, rows: Rows, options: Options, origin: Origin): Rows;
   /** The order of its categories. */
-  order?(this: void, rows: Rows, options: DrawOptions): Rows["xs"];
+  order?(this: void, rows: Rows, options: Options): Rows["xs"];
   /** Its default size, where it differs from that of most charts. */
-  size?(this: void, rows: Rows, options: DrawOptions): { width?: number; height?: number };
+  size?(this: void, rows: Rows, options: Options): { width?: number; height?: number };
   /** Notes on reading it, a sentence each. */
   notes?(this: void, rows: Rows, origin: Origin): string[];
   /** True if its bars are horizontal. */
-  horizontal?(this: void, rows: Rows, options: DrawOptions): boolean;
+  horizontal?(this: void, rows: Rows, options: Options): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, plot: Plot): VegaLiteSpec[];
   /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
@@ -77,7 +73,7 @@ interface Fields {
 /** The sizes, scales, channels and texts of a view, as plain data: what the layers of all kinds share. */
 export interface Plot {
   readonly rows: Rows;
-  readonly options: DrawOptions;
+  readonly options: Options;
   /** True if the bars are horizontal: x is the vertical axis then. */
   readonly horizontal: boolean;
   readonly timeZone: string;
@@ -103,7 +99,7 @@ export interface Plot {
 }
 
 /** The channels of a chart of a Result. */
-export function plotOf(result: Result, rows: Rows, kind: Kind, options: DrawOptions): Plot {
+export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options): Plot {
   const { roles, series, xs } = rows;
   const { range, columns } = result.origin;
   const theme = THEMES[options.theme ?? "light"];
@@ -332,7 +328,7 @@ function tooltipChannel(
   rows: Rows,
   fields: Plot["fields"],
   timeZone: string,
-  { yFormat, edges }: DrawOptions,
+  { yFormat, edges }: Options,
 ): VegaLiteSpec[] {
   const { roles, points, ends } = rows;
   const values = points.map(({ y }) => y ?? 0);
@@ -370,7 +366,7 @@ function numberFormat(values: readonly number[], unit: string | undefined): stri
 /** Tooltip fields of the columns beside the points: a measure's numbers as texts, as null has no format. */
 function besideTexts(
   { points }: Rows,
-  { beside = [] }: DrawOptions,
+  { beside = [] }: Options,
   measures: readonly MeasureColumn[],
 ): { field: string; title: string; calculate?: string }[] {
   return beside.map((name) => {

@@ -1,6 +1,6 @@
 import { grouped } from "../base/text.js";
 import type { Rows, Point } from "./rows.js";
-import type { DrawOptions } from "./options.js";
+import type { Options } from "./options.js";
 
 /** How many times as large as the largest other value that of the rest may be. */
 const MOST_REST = 3;
@@ -13,7 +13,7 @@ const MOST_REST = 3;
  */
 export function withoutRest(
   rows: Rows,
-  { other }: DrawOptions,
+  { other }: Options,
   parts: readonly (readonly [name: string | undefined, isRest: (point: Point) => boolean])[],
 ): Rows {
   const { points, roles } = rows;
@@ -40,7 +40,7 @@ export function withoutRest(
 }
 
 /** Without the series of the rest, where it would flatten the others. */
-export function withoutRestSeries(rows: Rows, options: DrawOptions): Rows {
+export function withoutRestSeries(rows: Rows, options: Options): Rows {
   const { series } = rows;
   const rest = series.findIndex(({ other }) => other);
   const kept = withoutRest(rows, options, [

@@ -15,7 +15,7 @@ import { THEMES } from "../render/theme.js";
 import { BAR } from "../bar.js";
 import type { Kind } from "../plot.js";
 import { LINE } from "../line.js";
-import type { Annotation, ChangeRecord, DrawOptions, FindingRow } from "../options.js";
+import type { Annotation, ChangeRecord, Options, FindingRow } from "../options.js";
 
 /** How a finding is drawn: as a chart of a kind, of a Result made for it. */
 export interface FindingPicture {
@@ -24,7 +24,7 @@ export interface FindingPicture {
   readonly remarks: readonly string[];
   readonly result: Result;
   readonly kind: Kind;
-  readonly options: DrawOptions;
+  readonly options: Options;
 }
 
 const isRest = (name: string | undefined): name is string =>
