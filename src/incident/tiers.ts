@@ -76,21 +76,16 @@ const COMPONENT = {
   causes: { fits: (value) => isWhole(value, 4), pass: "the highest severity, 1 to 4" },
 } satisfies Rules<TierComponent>;
 
-/** A component that is read. */
-interface Component {
+/** A component that is read: `rank` is the place of its stage from the lowest, `given` what was written. */
+interface Component extends Required<Pick<TierComponent, "tier" | "stage">> {
   readonly name: string;
-  readonly tier: number;
-  readonly stage: string;
-  /** The place of its stage from the lowest. */
   readonly rank: number;
   readonly isProduction: boolean;
-  /** What was written. */
   readonly given: TierComponent;
 }
 
 /** A rule of section 1.3 that a component breaks. */
 export interface TierBreach {
-  /** The rule's number in section 1.3. */
   readonly rule: number;
   /** The component to change. */
   readonly component: string;
@@ -141,26 +136,27 @@ function named({ name, tier }: Component): string {
   return `${shownValue(name)} (tier ${tier})`;
 }
 
-/** What breaks a rule: the component to change, and what is said of it. */
-type Breach = readonly [rule: number, component: Component, sentence: string];
+function breach(rule: number, component: Component, what: string): TierBreach {
+  return { rule, component: component.name, sentence: `${named(component)} ${what}.` };
+}
 
 /** The rules that a component breaks; some rules only define. */
-function* breachesOf(one: Component, all: ReadonlyMap<string, Component>): Iterable<Breach> {
+function* breachesOf(one: Component, all: ReadonlyMap<string, Component>): Iterable<TierBreach> {
   const { tier, given } = one;
   const [name, stage] = [shownValue(one.name), shownValue(one.stage)];
   const of = (names: readonly string[] = []) => names.map((each) => all.get(each)!);
   const hard = of(given.hard);
 
   const { causes = tier } = given;
-  if (tier > causes) yield [1, one, `can cause severity ${causes}: put it in tier ${causes}`];
+  if (tier > causes) yield breach(1, one, `can cause severity ${causes}: put it in tier ${causes}`);
 
   if (!one.isProduction && tier < 5) {
-    yield [3, one, `is at the pre-production stage ${stage}: put it in tier 5 or above`];
+    yield breach(3, one, `is at the pre-production stage ${stage}: put it in tier 5 or above`);
   }
 
   for (const other of hard.filter((each) => each.tier > tier)) {
     const remedy = `put ${shownValue(other.name)} in tier ${tier}, or make the dependency soft`;
-    yield [6, one, `hard-depends on ${named(other)}, a higher tier number: ${remedy}`];
+    yield breach(6, one, `hard-depends on ${named(other)}, a higher tier number: ${remedy}`);
   }
   const [lowest = one] = hard.toSorted((a, b) => a.tier - b.tier);
   if (lowest.tier < tier) {
@@ -169,7 +165,7 @@ function* breachesOf(one: Component, all: ReadonlyMap<string, Component>): Itera
       one.isProduction || lowest.tier >= 5
         ? `reclassify ${name} to tier ${lowest.tier} at once`
         : `make the dependency soft, or use a copy at ${stage}, as rule 3 keeps ${name} from tier ${lowest.tier}`;
-    yield [6, one, `hard-depends on ${named(lowest)}: ${remedy}`];
+    yield breach(6, one, `hard-depends on ${named(lowest)}: ${remedy}`);
   }
 
   const sources = {
@@ -181,32 +177,35 @@ function* breachesOf(one: Component, all: ReadonlyMap<string, Component>): Itera
     for (const other of others.filter(({ rank }) => rank < one.rank)) {
       const what = `${shownValue(other.name)} at the lower stage ${shownValue(other.stage)}`;
       const remedy = `use a component at ${stage} or above`;
-      yield [7, one, `at the stage ${stage} ${verb} ${what}: ${remedy}`];
+      yield breach(7, one, `at the stage ${stage} ${verb} ${what}: ${remedy}`);
     }
   }
 
   for (const service of of(given.protects).filter((each) => each.tier < tier)) {
-    yield [8, one, `protects ${named(service)}: put it in tier ${service.tier} or lower`];
+    yield breach(8, one, `protects ${named(service)}: put it in tier ${service.tier} or lower`);
   }
   for (const member of of(given.pair).filter((each) => each.tier !== tier)) {
     const what = `doesn't share the tier of its service ${named(one)}`;
-    yield [8, member, `of an active/standby pair ${what}: put both in the same tier`];
+    yield breach(8, member, `of an active/standby pair ${what}: put both in the same tier`);
   }
 
   if (given.testHelpers && tier > 2) {
-    yield [9, one, "is the test helper service, at least tier 2 as a whole: put it in tier 2"];
+    yield breach(
+      9,
+      one,
+      "is the test helper service, at least tier 2 as a whole: put it in tier 2",
+    );
   }
   const least = Math.max(2, tier);
-  const isProtected = () =>
-    [...all.values()].some((each) => each.given.protects?.includes(one.name));
-  const isGuarded = given.reliable && isProtected();
+  const others = [...all.values()];
+  const isGuarded = given.reliable && others.some((each) => of(each.given.protects).includes(one));
   for (const member of of(given.members).filter((each) => each.tier > least)) {
     const what = `is a member of ${named(one)}`;
     if (member.tier > Math.max(4, tier)) {
-      yield [9, member, `${what}: put it in tier ${isGuarded ? "3 or 4" : least}`];
+      yield breach(9, member, `${what}: put it in tier ${isGuarded ? "3 or 4" : least}`);
     } else if (!isGuarded) {
       const remedy = `put it in tier ${least}, or name the balancer (protects: [${name}]) and write reliable: true`;
-      yield [9, member, `${what} without a reliable balancer: ${remedy}`];
+      yield breach(9, member, `${what} without a reliable balancer: ${remedy}`);
     }
   }
 }
@@ -270,17 +269,9 @@ function reviewTiers(options: TierOptions): TierReview {
   }
   const all = readComponents(components, stages);
   const breaches = [...all.values()].flatMap((each) => [...breachesOf(each, all)]);
-  breaches.sort(
-    ([a, one], [b, other]) => a - b || (one.name < other.name ? -1 : Number(one.name > other.name)),
-  );
-  return new TierReview(
-    all.size,
-    breaches.map(([rule, component, sentence]) => ({
-      rule,
-      component: component.name,
-      sentence: `${named(component)} ${sentence}.`,
-    })),
-  );
+  const byName = (a: string, b: string) => Number(a > b) - Number(a < b);
+  breaches.sort((a, b) => a.rule - b.rule || byName(a.component, b.component));
+  return new TierReview(all.size, breaches);
 }
 
 export const tiers = Object.assign(reviewTiers, {
