@@ -35,7 +35,8 @@ export const BAR: Kind = {
   ends: (rows, timeZone) => bucketEnds(rows, timeZone),
   order: inOrder,
   arrange: (given, options) => {
-    const rows = withoutRestBar(given, options);
+    const isPlain = given.series.length === 0 && given.panel === undefined;
+    const rows = withoutRest(given, options, isPlain ? ["x"] : []);
     const sorted = { ...rows, xs: inOrder(rows, options) };
     if (options.stack === "normalize") return shares(sorted);
     return isBeside(sorted, options) ? sorted : stacked(sorted, false);
@@ -45,14 +46,6 @@ export const BAR: Kind = {
   horizontal: isHorizontal,
   layers,
 };
-
-/** Counts without the bar of the rest, where that would make all others too short to read. */
-function withoutRestBar(rows: Rows, options: Options): Rows {
-  const { series, panel, restX, xs } = rows;
-  if (series.length > 0 || panel !== undefined) return rows;
-  const kept = withoutRest(rows, options, [[restX, ({ x }) => x === restX]]);
-  return kept === rows ? rows : { ...kept, xs: xs.filter((x) => x !== restX) };
-}
 
 /** True if bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
 function isHorizontal(rows: Rows, { horizontal }: Options): boolean {
