@@ -182,6 +182,7 @@ const PARTS = [
   ["trigger", "trigger"],
   ["detection", "detection"],
   ["resolution", "resolution"],
+  ["findings", "findings"],
   ["timeline", "timeline"],
   ["actions", "action items"],
 ] as const;
@@ -200,6 +201,18 @@ export function instantText(value: unknown, role: string): string {
   const ago = typeof value === "string" && /^\s*(\S.*?)\s+ago\s*$/.exec(value)?.[1];
   const time = ago ? last(ago, { now: thisSecond() }).start : value;
   return readInstant(time, "UTC", role).toISOString();
+}
+
+/** Time by which clocks of several machines may differ, in milliseconds. */
+const CLOCKS = 5 * 60_000;
+
+/** A time at which something happened. @throws ProbelabError for one of the future. */
+export function pastText(value: unknown, role: string): string {
+  const text = instantText(value, role);
+  if (Date.parse(text) <= Date.now() + CLOCKS) return text;
+  throw new ProbelabError(
+    `Can't take ${text} as the ${role}: it has not come yet. Times are UTC; leave it out for now.`,
+  );
 }
 
 /** The current time, to the second. */

@@ -6,12 +6,12 @@ import { declarationOf, isRelative, sourceOf } from "./imports.js";
 import { compileCell } from "./compile.js";
 import { offsetOf, positionOf, type Position } from "./edited-text.js";
 import {
-  compilerPath,
   LanguageServer,
   ServerEnded,
   type CompletionItem,
   type Diagnostic,
 } from "./language-server.js";
+import { compilerPath } from "./mirror.js";
 import { parse, TooDeepError, wordsIn, type Name, type Parsed } from "./parse.js";
 import type { CellScripts } from "./scripts.js";
 

@@ -61,6 +61,17 @@ it("says of a server that doesn't know the first question which ones can be aske
   );
 });
 
+it("refuses to connect through a proxy that adds a limit to the URL", async () => {
+  for (const name of ["limit", "offset"]) {
+    gate.ask((url) => url.searchParams.set(name, "5"));
+    await expect(open(gate.url), name).rejects.toThrow(
+      /Look for (a proxy .* that adds limit or offset|limit, offset or)/,
+    );
+    gate.ask((url) => url.searchParams.append(name, "1"));
+    await expect(open(gate.url), name).rejects.toThrow(/Look for /);
+  }
+});
+
 describe("an error in the middle of an answer", () => {
   it("is the server's own, where it waits for the end", async () => {
     await using database = await open();
