@@ -109,7 +109,7 @@ export type Load = (specifier: string) => unknown;
 export type CellBody = (
   exports: object,
   require: Load,
-  given: (names: object, areImported?: boolean) => void,
+  declare: (names: object, areImported?: boolean) => void,
 ) => Promise<void>;
 
 /** What compiled cells call of their session. */

@@ -278,11 +278,11 @@ export class CellSession {
   #begin(body: CellBody): void {
     const cell = this.#cell;
     if (!cell) throw new Error("A cell's code ran outside of its session.");
-    const given = (names: object, areImported = false) => {
+    const declare = (names: object, areImported = false) => {
       if (areImported) cell.imported = names;
       else cell.names = names;
     };
-    const code = body(this.#exports, this.#imports.require, given);
+    const code = body(this.#exports, this.#imports.require, declare);
     cell.ended = cell.finish(code);
     cell.ended.catch(() => undefined); // Awaited when the script has returned.
     setSynchronous(false);
