@@ -36,7 +36,7 @@ export function compileCell(name: string, cell: Parsed, used: readonly string[])
   // Getters of imports stand outside of the block, and hold none of its variables.
   const above = `const ${prefix}names = exports; ${head}${prefix}declare({ ${accessors(true)} }, true);${helpers}`;
   return {
-    script: `${runtimeName}.run(async (exports, require, ${prefix}declare) => { "use strict"; ${above} {\n${edited.js}\n}});`,
+    script: `${runtimeName}.begin(async (exports, require, ${prefix}declare) => { "use strict"; ${above} {\n${edited.js}\n}});`,
     edited,
     map,
   };

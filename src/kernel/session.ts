@@ -75,7 +75,7 @@ export class CellSession {
     // There may be more than V8's ten calls between a cell's line and the throw in a library.
     Error.stackTraceLimit = 50;
     installRuntime({
-      run: (body) => this.#begin(body),
+      begin: (body) => this.#begin(body),
       import: (specifier, require) => this.#imports.importModule(specifier, require),
       last: (value) => {
         const cell = runningCell();
