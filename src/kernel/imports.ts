@@ -37,7 +37,7 @@ export class CellImports {
     this.#folder = folder;
     this.#scripts = scripts;
     this.#require = createRequire(filename);
-    const module = emptyModule(filename);
+    const module = newModule(filename);
     module._compile("module.exports = (specifier) => import(specifier);", filename);
     this.#import = module.exports as (specifier: string) => Promise<unknown>;
     this.require = this.#requireIn(folder, this.#require);
@@ -95,7 +95,7 @@ export class CellImports {
     const source = this.#sources.get(path) ?? this.#compiled(path);
     if (source.module) return source.module;
     const name = compiledName(path);
-    const module = emptyModule(name);
+    const module = newModule(name);
     module.require = this.#requireIn(dirname(path), createRequire(path));
     source.module = module;
     try {
@@ -174,10 +174,8 @@ function compiledName(path: string): string {
   return path.replace(/\.([cm]?)tsx?$/, ".$1js");
 }
 
-/** An empty CommonJS module, for `_compile` to fill as Node's own loader does. */
-function emptyModule(
-  filename: string,
-): Module & { _compile(code: string, filename: string): void } {
+/** A new CommonJS module, empty, for `_compile` to fill as Node's own loader does. */
+function newModule(filename: string): Module & { _compile(code: string, filename: string): void } {
   const module = new Module(filename);
   module.filename = filename;
   return module as Module & { _compile(code: string, filename: string): void };
