@@ -1,13 +1,5 @@
 import type { Point } from "./rows.js";
-import {
-  bucketRow,
-  specRow,
-  splitEdges,
-  standingAlone,
-  type Kind,
-  type Plot,
-  layerData,
-} from "./plot.js";
+import { bucketRow, splitEdges, standingAlone, type Kind, type Plot, layerData } from "./plot.js";
 import { oneOf, PLOT_RULES } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { shares, stacked, sizes, stackOrder, stepEnds, stepPoints, withMissing } from "./stack.js";
@@ -41,10 +33,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
     legend: { ...(color["legend"] as VegaLiteSpec), symbolType: "square" },
   };
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
-    ...layerData(
-      plot,
-      (several ? withStackEnds(points) : points).map((point) => specRow(point, plot)),
-    ),
+    ...layerData(plot, several ? withStackEnds(points) : points),
     mark,
     encoding: {
       x,
@@ -102,10 +91,7 @@ function stepUnderPointer(plot: Plot): VegaLiteSpec | undefined {
   const { rows } = plot;
   const { rank, order } = stackOrder(rows);
   return {
-    ...layerData(
-      plot,
-      rows.points.map((point) => ({ ...bucketRow(point, plot), ...rank(point) })),
-    ),
+    ...layerData(plot, rows.points, (point) => ({ ...bucketRow(point, plot), ...rank(point) })),
     mark: { type: "bar", orient: "vertical", opacity: 0 },
     encoding: {
       x: plot.x,
