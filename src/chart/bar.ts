@@ -16,7 +16,7 @@ import { flag, INTERVAL, oneOf, PLOT_RULES, type Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { MOST_CATEGORIES } from "./roles.js";
-import { bucketEnds, shares, sizes, stacked, stackOrder } from "./stack.js";
+import { bucketEnds, shares, sizes, stacked } from "./stack.js";
 
 /** Bars along time, as wide as their buckets, or one for each category; series are stacked, or stand beside each other in a category. */
 export const BAR: Kind = {
@@ -123,13 +123,13 @@ function layers(given: Plot): VegaLiteSpec[] {
   check(plot, beside);
   const isCategory = roles.xKind === "category";
   const { rows } = plot;
-  const { rank, order } = stackOrder(rows);
   // Rows without a partner, of a join say, belong to no category either.
   const isGrey = ({ x: at }: Point): boolean =>
     series.length === 0 && isCategory && (at === restX || at === NONE);
   const row = (point: Point): VegaLiteSpec => ({
     ...bucketRow(point, plot),
-    ...rank(point),
+    // The first of the legend is the top of a stack.
+    ...(several && { rank: series.length - 1 - point.series }),
     ...(incomplete.has(point.x) && { incomplete: true }),
     ...(isGrey(point) && { other: true }),
   });
@@ -159,7 +159,8 @@ function layers(given: Plot): VegaLiteSpec[] {
       ...place,
       y: { ...y, stack: several && !beside ? "zero" : null },
       color: { ...condition, ...color },
-      ...(!beside && order),
+      ...(several &&
+        !beside && { order: { field: "rank", type: "quantitative", sort: "ascending" } }),
       ...(incomplete.size > 0 && {
         fillOpacity: { condition: { test: "datum.incomplete", value: 0.4 }, value: 1 },
       }),
