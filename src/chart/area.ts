@@ -1,16 +1,8 @@
 import type { Point } from "./rows.js";
-import {
-  bucketRow,
-  specRow,
-  splitEdges,
-  standingAlone,
-  type Kind,
-  type Plot,
-  layerData,
-} from "./plot.js";
+import { bucketRow, splitEdges, standingAlone, type Kind, type Plot, layerData } from "./plot.js";
 import { oneOf, PLOT_RULES } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { shares, stacked, sizes, stackOrder, stepEnds, stepPoints, withMissing } from "./stack.js";
+import { shares, stacked, sizes, stepEnds, stepPoints, withMissing } from "./stack.js";
 
 /** Areas along time or numbers, stacked where there are several series; of counts by bucket in steps. */
 export const AREA: Kind = {
@@ -41,10 +33,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
     legend: { ...(color["legend"] as VegaLiteSpec), symbolType: "square" },
   };
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
-    ...layerData(
-      plot,
-      (several ? withStackEnds(points) : points).map((point) => specRow(point, plot)),
-    ),
+    ...layerData(plot, several ? withStackEnds(points) : points),
     mark,
     encoding: {
       x,
@@ -99,20 +88,16 @@ function withStackEnds(points: readonly Point[]): Point[] {
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
 function stepUnderPointer(plot: Plot): VegaLiteSpec | undefined {
   if (plot.ends === undefined) return undefined;
-  const { rows } = plot;
-  const { rank, order } = stackOrder(rows);
+  const { points, series } = plot.rows;
+  const several = series.length > 1;
   return {
-    ...layerData(
-      plot,
-      rows.points.map((point) => ({ ...bucketRow(point, plot), ...rank(point) })),
-    ),
+    ...layerData(plot, several ? withStackEnds(points) : points, bucketRow),
     mark: { type: "bar", orient: "vertical", opacity: 0 },
     encoding: {
       x: plot.x,
       x2: { field: "end" },
-      y: { ...plot.y, stack: rows.series.length > 1 ? "zero" : null },
-      ...(plot.fields.series !== undefined && { detail: { field: plot.fields.series } }),
-      ...order,
+      y: { ...plot.y, stack: null, ...(several && { field: "upper" }) },
+      ...(several && { y2: { field: "lower" } }),
       tooltip: plot.tooltip,
     },
   };

@@ -16,7 +16,7 @@ import { flag, INTERVAL, oneOf, PLOT_RULES, type Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { MOST_CATEGORIES } from "./roles.js";
-import { bucketEnds, shares, sizes, stacked, stackOrder } from "./stack.js";
+import { bucketEnds, shares, sizes, stacked } from "./stack.js";
 
 /** Bars along time, as wide as their buckets, or one for each category; series are stacked, or stand beside each other in a category. */
 export const BAR: Kind = {
@@ -90,29 +90,26 @@ export function inOrder(rows: Rows, { sort }: Options): Rows["xs"] {
   return xs.toSorted((a, b) => rank(b) - rank(a));
 }
 
+/** @throws ProbelabError for more categories than there is room for. */
+export function refuseMany(xs: Rows["xs"], x: string, what: string): void {
+  if (xs.length <= MOST_CATEGORIES) return;
+  throw new ProbelabError(
+    `Can't draw ${what} for each of ${xs.length} values of ${JSON.stringify(x)}: ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}.`,
+  );
+}
+
 /** @throws ProbelabError for bars that would mislead, or be too many. */
-function check({ rows, options }: Plot, beside: boolean): void {
-  const { roles, series, xs } = rows;
-  const refuse = (what: string, why: string): never => {
-    throw new ProbelabError(`Can't ${what}: ${why}.`);
-  };
+function check({ rows: { roles, series, xs }, options }: Plot, beside: boolean): void {
   const isCategory = roles.xKind === "category";
   if (beside && !isCategory) {
-    refuse(
-      `draw bars of ${series.length} series beside each other along ${JSON.stringify(roles.x)}`,
-      "only bars of categories stand so; draw it with chart.line, in panels with facet, or one series with color: null",
+    throw new ProbelabError(
+      `Can't draw bars of ${series.length} series beside each other along ${JSON.stringify(roles.x)}: only bars of categories stand so; draw it with chart.line, in panels with facet, or one series with color: null.`,
     );
   }
-  if (isCategory && xs.length > MOST_CATEGORIES) {
-    refuse(
-      `draw a bar for each of ${xs.length} values of ${JSON.stringify(roles.x)}`,
-      `ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}`,
-    );
-  }
+  if (isCategory) refuseMany(xs, roles.x, "a bar");
   if (series.length > 1 && !beside && options.interval) {
-    refuse(
-      "draw intervals on bars that are stacked",
-      "they would stand at the wrong height; pass stack: false",
+    throw new ProbelabError(
+      "Can't draw intervals on bars that are stacked: they would stand at the wrong height; pass stack: false.",
     );
   }
 }
@@ -126,13 +123,13 @@ function layers(given: Plot): VegaLiteSpec[] {
   check(plot, beside);
   const isCategory = roles.xKind === "category";
   const { rows } = plot;
-  const { rank, order } = stackOrder(rows);
   // Rows without a partner, of a join say, belong to no category either.
   const isGrey = ({ x: at }: Point): boolean =>
     series.length === 0 && isCategory && (at === restX || at === NONE);
   const row = (point: Point): VegaLiteSpec => ({
     ...bucketRow(point, plot),
-    ...rank(point),
+    // The first of the legend is the top of a stack.
+    ...(several && { rank: series.length - 1 - point.series }),
     ...(incomplete.has(point.x) && { incomplete: true }),
     ...(isGrey(point) && { other: true }),
   });
@@ -151,7 +148,7 @@ function layers(given: Plot): VegaLiteSpec[] {
   const dodge = { field: fields.series, sort: series.map(({ label }) => label) };
   const place = { x, ...(ends ? { x2: { field: "end" } } : beside && { xOffset: dodge }) };
   const bars = {
-    ...layerData(plot, drawn.map(row)),
+    ...layerData(plot, drawn, row),
     mark: {
       type: "bar",
       orient: "vertical",
@@ -162,7 +159,8 @@ function layers(given: Plot): VegaLiteSpec[] {
       ...place,
       y: { ...y, stack: several && !beside ? "zero" : null },
       color: { ...condition, ...color },
-      ...(!beside && order),
+      ...(several &&
+        !beside && { order: { field: "rank", type: "quantitative", sort: "ascending" } }),
       ...(incomplete.size > 0 && {
         fillOpacity: { condition: { test: "datum.incomplete", value: 0.4 }, value: 1 },
       }),
@@ -190,9 +188,8 @@ function endTexts(
   place: VegaLiteSpec,
 ): VegaLiteSpec {
   const { theme, y, tooltip, rows } = plot;
-  const values = rows.points.map((point) => ({ ...row(point), end: rightEnd(point) }));
   return {
-    ...layerData(plot, values),
+    ...layerData(plot, rows.points, (point) => ({ ...row(point), end: rightEnd(point) })),
     mark: {
       type: "text",
       baseline: "middle",

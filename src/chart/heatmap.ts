@@ -155,17 +155,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
     : { range: theme.ramp, zero, nice: true };
   const gap = Math.min(width / xs.length, height / series.length) > 6 ? 1 : 0;
   const layer = (some: readonly Point[], drawn: VegaLiteSpec): VegaLiteSpec[] =>
-    some.length === 0
-      ? []
-      : [
-          {
-            ...layerData(
-              plot,
-              some.map((point) => bucketRow(point, plot)),
-            ),
-            ...drawn,
-          },
-        ];
+    some.length === 0 ? [] : [{ ...layerData(plot, some, bucketRow), ...drawn }];
   return [
     ...layer(known, {
       mark: { type: "rect", stroke: theme.background, strokeWidth: gap },

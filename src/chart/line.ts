@@ -86,7 +86,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
     };
   };
   const markers = (points: readonly Point[], look: VegaLiteSpec): VegaLiteSpec => ({
-    ...layerData(plot, values(points)),
+    ...layerData(plot, painted(points, plot)),
     mark: { type: "point", filled: true, opacity: 1, size: 42, strokeWidth: 1.5, ...look },
     encoding: { ...encoding, ...(shape && { shape }), tooltip },
   });
@@ -135,10 +135,7 @@ function nearestPoint(plot: Plot, name: string): VegaLiteSpec {
   const select = { type: "point", fields: own, nearest: true, on: "mouseover", clear: "mouseout" };
   // The same rows as the line's, which a compiled chart holds once.
   return {
-    ...layerData(
-      plot,
-      painted(rows.points, plot).map((point) => specRow(point, plot)),
-    ),
+    ...layerData(plot, painted(rows.points, plot)),
     layer: [
       {
         transform: [{ filter: `isValid(datum.${fields.y})` }],

@@ -147,17 +147,6 @@ export function shares(rows: Rows): Rows {
   };
 }
 
-/** The fields and channels by which Vega-Lite stacks series: the first of the legend is the top. */
-export function stackOrder(rows: Rows): {
-  readonly rank: (point: Point) => { rank?: number };
-  readonly order: object;
-} {
-  const last = rows.series.length - 1;
-  if (last < 1) return { rank: () => ({}), order: {} };
-  const order = { field: "rank", type: "quantitative", sort: "ascending" };
-  return { rank: ({ series }) => ({ rank: last - series }), order: { order } };
-}
-
 /** Where the bucket of each x ends; undefined for categories. @throws ProbelabError for instants that are no buckets. */
 export function bucketEnds(
   { xs, every, roles }: Rows,

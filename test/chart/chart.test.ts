@@ -3,7 +3,9 @@ import { between, chart, ProbelabError } from "../../src/index.js";
 import { layers, specRows, subtitle, title } from "./support/layers.js";
 import { xmlElements } from "./support/xml-tree.js";
 import {
+  counted,
   makeResult,
+  single,
   versionSummary,
   weeklyCounts,
   weeklyDurations,
@@ -73,10 +75,7 @@ describe("gaps and zeros", () => {
     {
       time: { name: "t", every: "week", incomplete: [] },
       dimensions: [],
-      measures: [
-        { name: "q50", label: "Median", unit: "s", additive: false, missing: "gap" },
-        { name: "n", label: "Runs", unit: "runs", additive: true, missing: "zero" },
-      ],
+      measures: [single("q50", "Median"), counted("n", "Runs")],
     },
   );
 
