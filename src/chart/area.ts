@@ -31,14 +31,9 @@ export const AREA: Kind = {
 
 // Incomplete buckets are faded. A value between two gaps, which no area shows, is a dot.
 function layers(plot: Plot): VegaLiteSpec[] {
-  const { theme, x, y, color, tooltip, width } = plot;
-  const { rows } = plot;
-  const { ends: steps } = plot;
+  const { rows, ends: steps, theme, x, y, color, tooltip, width } = plot;
   const several = rows.series.length > 1;
-  const gapped = several && rows.points.some(({ y }) => y === null);
-  const points = gapped ? withStackEnds(rows.points) : rows.points;
-  const { whole, before, after } = splitEdges({ ...rows, points });
-  const { rank, order } = stackOrder(rows);
+  const { whole, before, after } = splitEdges(rows);
   // Lines between areas would hide one that has a step every few pixels.
   const line = rows.xs.length <= width / 5 ? 0.75 : 0;
   // The legend with squares, as an area has no points.
@@ -48,19 +43,14 @@ function layers(plot: Plot): VegaLiteSpec[] {
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
     ...layerData(
       plot,
-      points.map((point) => ({ ...specRow(point, plot), ...rank(point) })),
+      (several ? withStackEnds(points) : points).map((point) => specRow(point, plot)),
     ),
     mark,
     encoding: {
       x,
-      ...(gapped
-        ? {
-            y: { ...y, field: "upper", stack: null },
-            ...(mark["type"] === "area" && { y2: { field: "lower" } }),
-          }
-        : { y: { ...y, stack: several ? "zero" : null } }),
+      y: { ...y, stack: null, ...(several && { field: "upper" }) },
+      ...(several && mark["type"] === "area" && { y2: { field: "lower" } }),
       color: { ...color, ...legend },
-      ...order,
       tooltip,
     },
   });
@@ -95,16 +85,15 @@ function layers(plot: Plot): VegaLiteSpec[] {
 /** Points with the lower and the upper end of each in its stack: Vega's own stack takes null for zero. */
 function withStackEnds(points: readonly Point[]): Point[] {
   const reached = new Map<Point["x"], number>();
+  const ends = new Map<Point, object>();
   // The first of the legend is the top.
-  const ends = points
-    .toSorted((a, b) => b.series - a.series)
-    .map((point): Point => {
-      const lower = reached.get(point.x) ?? 0;
-      const upper = point.y === null ? null : lower + point.y;
-      reached.set(point.x, upper ?? lower);
-      return { ...point, beside: { ...point.beside, lower, upper } };
-    });
-  return ends.toSorted((a, b) => Number(a.x) - Number(b.x));
+  for (const point of points.toSorted((a, b) => b.series - a.series)) {
+    const lower = reached.get(point.x) ?? 0;
+    const upper = point.y === null ? null : lower + point.y;
+    reached.set(point.x, upper ?? lower);
+    ends.set(point, { lower, upper });
+  }
+  return points.map((point) => ({ ...point, beside: { ...point.beside, ...ends.get(point) } }));
 }
 
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */

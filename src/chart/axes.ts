@@ -84,9 +84,10 @@ export function xChannel(
   }
   if (roles.xKind === "category") {
     const labels = [...categoryLabels(rows).values()];
-    const upright = labels.every(
-      (text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length,
-    );
+    const room = width / labels.length;
+    // Of hours and numbers some say which the others are.
+    const isDense = room < LABEL_SIZE + 2 && rows.unordered !== true;
+    const upright = isDense || labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= room);
     return {
       type: "nominal",
       sort: labels,
@@ -94,6 +95,7 @@ export function xChannel(
       axis: {
         title: heading(roles.x),
         ...(upright ? { labelAngle: 0 } : { labelAngle: -40, ...shortLabels(labels, 160) }),
+        ...(isDense && { labelOverlap: true }),
         domain: true,
         ticks: false,
       },

@@ -12,7 +12,7 @@ import {
   type Plot,
   layerData,
 } from "./plot.js";
-import { withoutRestSeries } from "./rest.js";
+import { withoutRest } from "./rest.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
 // Up to so many points a series has a marker at each.
@@ -41,7 +41,7 @@ export const LINE: Kind = {
     const runs = `the line runs through several values of ${label(roles.y)} at the same ${same}`;
     return found === undefined ? [] : [`${found.said}: ${runs}.`];
   },
-  arrange: (rows, options) => withoutRestSeries(withoutEdges(rows), options),
+  arrange: (rows, options) => withoutRest(withoutEdges(rows), options, ["series"]),
   layers,
   hover: nearestPoint,
 };

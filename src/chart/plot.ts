@@ -43,8 +43,8 @@ export interface Kind extends RowsKind {
   readonly isAgainst?: boolean;
   /** Where the bucket of each x ends, for a kind that is wider than its points. */
   ends?(this: void, rows: Rows, timeZone: string): Plot["ends"];
-  /** The Result that it draws in place of the one given. */
-  prepare?(this: void, result: Result, options: Options): { result: Result; options: Options };
+  /** What it draws in place of the Result given, and in place of itself. */
+  prepare?(this: void, result: Result, options: Options): Prepared;
   /** Changes the points before they are drawn: shares, another order, all cells. */
   arrange?(this: void, rows: Rows, options: Options, origin: Origin): Rows;
   /** The order of its categories. */
@@ -59,6 +59,12 @@ export interface Kind extends RowsKind {
   layers(this: void, plot: Plot): VegaLiteSpec[];
   /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
   hover?(this: void, plot: Plot, name: string): VegaLiteSpec | undefined;
+}
+
+export interface Prepared {
+  readonly result: Result;
+  readonly options: Options;
+  readonly kind?: Kind;
 }
 
 /** The names of a spec's fields. */

@@ -103,18 +103,18 @@ export function withMissing(rows: Rows): Rows {
     if (step === undefined || before === undefined || at - before <= LONG_STEP * step) return [];
     return several ? [before + step, at - step] : [before + step];
   });
-  const where = [...new Set(added)];
-  if (where.length === 0 && !lacks) return rows;
-  const ids = several ? [...series.keys()] : [0];
-  const filled = where.flatMap((x) =>
-    ids.map((own): Point => ({ x, y: several ? 0 : null, series: own })),
-  );
-  const byTime = (a: number | string, b: number | string): number => Number(a) - Number(b);
+  if (added.length === 0 && !lacks) return rows;
+  const xsFilled = [...new Set([...xs, ...added])].sort((a, b) => Number(a) - Number(b));
+  if (several) {
+    // A stack has a value of each series at each of them.
+    return { ...rows, xs: xsFilled, sentences: [...sentences, "What has no row is zero."] };
+  }
+  const gaps = added.map((x): Point => ({ x, y: null, series: 0 }));
   return {
     ...rows,
-    xs: [...xs, ...where].sort(byTime),
-    points: [...points, ...filled].sort((a, b) => byTime(a.x, b.x)),
-    sentences: [...sentences, several ? "What has no row is zero." : gapSentence(step!)],
+    xs: xsFilled,
+    points: [...points, ...gaps].sort((a, b) => Number(a.x) - Number(b.x)),
+    sentences: [...sentences, gapSentence(step!)],
   };
 }
 

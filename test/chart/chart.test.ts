@@ -36,7 +36,7 @@ describe("defaults from the Result", () => {
     expect(y(chart.dot(durations))).toBe("q50");
     expect(y(chart.line(plain))).toBe("runs");
     expect(y(chart.line(durations, { y: "q90" }))).toBe("q90");
-    expect(y(chart.area(durations))).toBe("runs");
+    expect(chart.area(durations).data.names.at(-1)).toBe("runs");
     expect(y(chart.bar(durations))).toBe("runs");
     expect(y(chart.line(durations, { color: null }))).toBe("runs");
     const days = result(marked, []);
