@@ -1,7 +1,6 @@
-import { greatest } from "../../base/statistics.js";
 import { CONFIDENCES } from "../../query/wilson.js";
 import type { CauseWhere } from "../words.js";
-import type { Account, Doubt, Part, Unseen } from "./account.js";
+import type { Account, Doubt, Part } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, marked, total, without } from "./cube.js";
 import {
@@ -13,12 +12,10 @@ import {
   upgrade,
   usersOf,
   whereOf,
-  type Guilty,
-  type Open,
 } from "./releases.js";
 import { runSizes } from "./run-sizes.js";
-import { deviance, search, type Contrast, type Found, type Outcome } from "./scan.js";
-import { CAUTION, CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE, UNSEEN } from "./thresholds.js";
+import { search, seenOf, type Contrast, type Found, type Outcome } from "./scan.js";
+import { CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** Causes that are told where none is certain. */
 const MOST_GUESSED = 3;
@@ -30,8 +27,7 @@ interface Cause {
   /** The rows whose expectation, less what the others of them came to, is that of its own. */
   readonly scope: readonly number[];
   readonly rest?: boolean;
-  readonly isEither?: boolean;
-  readonly open?: Open | undefined;
+  readonly open?: Part["open"];
   readonly doubt?: Doubt | undefined;
 }
 
@@ -56,13 +52,13 @@ export function flowAccount(given: ChangeCells): Account {
     return outcome.variance(some) * perRun ** 2;
   };
   const part = (cause: Cause): Part => {
-    const { where, leaves, scope, rest = false, isEither, open, doubt } = cause;
+    const { where, leaves, scope, rest = false, open, doubt } = cause;
     const own = new Set(leaves);
     const others = scope.filter((leaf) => !own.has(leaf));
     const [before, now] = [total(expected, scope) - total(after, others), total(after, leaves)];
-    const isRelease = version >= 0 && cells.names[version]! in where;
+    const isRelease = [where, ...(open ?? [])].some((one) => cells.names[version]! in one);
     return {
-      kind: isEither === true ? "either" : isRelease ? "release" : "moved",
+      kind: isRelease ? "release" : "moved",
       where,
       leaves,
       rest,
@@ -117,7 +113,11 @@ export function flowAccount(given: ChangeCells): Account {
     },
     moves: moves(cells).filter((move) => !told.includes(move.program)),
     news: changed.filter(isNews),
-    unseen: sure.length === 0 ? unseenOf(cells, outcome, size) : undefined,
+    // Of a value half can be lost.
+    seen:
+      sure.length === 0
+        ? seenOf(cells.leaves, total(size) / 2 / outcome.dispersion(), -0.5)
+        : undefined,
     noise: (some) => {
       const rows = total(expected, some) + total(after, some);
       return (outcome.dispersion(some) * rows) / total(size, some) || outcome.dispersion();
@@ -131,15 +131,21 @@ export function flowAccount(given: ChangeCells): Account {
     const isOne = program < 0 || Object.keys(whose).length > 0;
     if (name === undefined || name in cause.where || !isOne) return cause;
     const noise = outcome.dispersion(cause.leaves);
-    const guilty: Guilty | undefined = guiltyRelease(cells, counted, cause.leaves, noise, least);
+    const guilty = guiltyRelease(cells, counted, cause.leaves, noise, least);
     if (guilty === undefined) return cause;
-    const { leaves, open } = guilty;
-    if (leaves === undefined)
-      return { ...cause, where: { ...whose, ...cause.where }, open, isEither: true };
-    const own = { ...cause, leaves, open };
+    const { leaves, version: release, rival } = guilty;
+    const wide = { ...whose, ...cause.where };
+    const where = { ...wide, [name]: release };
+    const open: Cause["open"] =
+      rival === undefined
+        ? undefined
+        : rival === null
+          ? [wide, where]
+          : [where, { ...wide, [name]: rival }];
+    if (leaves === undefined) return { ...cause, where: wide, open };
+    const own = { ...cause, leaves, where, open };
     // The others lack nothing that it should have had.
-    if (part(own).before! < 0) return cause;
-    return { ...own, where: { ...whose, [name]: guilty.version, ...cause.where } };
+    return part(own).before! < 0 ? cause : own;
   }
 
   /** The likeliest of what only may be. */
@@ -219,25 +225,4 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
     moves: [],
     noise: () => clump,
   };
-}
-
-/** What would not have been named; or, where that is half of all rows, that they are too few. */
-function unseenOf(
-  { names, leaves, before, after, ratio }: ChangeCells,
-  { dispersion }: Outcome,
-  size: Float64Array,
-): Unseen {
-  const effective = total(size) / dispersion() / UNSEEN;
-  const price = CAUTION + Math.log(greatest(leaves.sizes)) + names.length * Math.LN2;
-  /** The rows of a value, as a part of those of both ranges, whose loss of this part would be named. */
-  const least = (lost: number, usual: number) =>
-    price / deviance(1 - lost, 1, 1 - usual) / effective;
-  const [half, fifth] = [least(0.5, PART_TOLERANCE), least(0.2, TOTAL_TOLERANCE)];
-  if (2 * half >= 1) return { of: "anything" };
-  let whole = TOTAL_TOLERANCE;
-  const bar = CAUTION + Math.LN2;
-  while (whole < 1 && (effective / 2) * deviance(1 - whole, 1, 1 - TOTAL_TOLERANCE) < bar)
-    whole += 0.01;
-  const rows = total(before) * ratio + total(after);
-  return { of: "losses", rows, half, fifth: 2 * fifth < 1 ? fifth : undefined, whole: whole / 2 };
 }

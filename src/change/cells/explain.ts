@@ -184,7 +184,7 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
     found: causes.some(({ grade }) => grade === "named"),
     undecided:
       causes[0] === undefined
-        ? !isKnown(account) || isLarge(account) || account.unseen?.of === "anything"
+        ? !isKnown(account) || isLarge(account) || account.seen === "nothing"
         : causes[0].grade === "may be",
     causes,
     rest,
