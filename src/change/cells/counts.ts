@@ -2,7 +2,7 @@ import { CONFIDENCES } from "../../query/wilson.js";
 import type { CauseWhere } from "../words.js";
 import type { Account, Doubt, Part } from "./account.js";
 import type { ChangeCells } from "./cells.js";
-import { leavesBy, marked, total, without } from "./cube.js";
+import { marked, total, without } from "./cube.js";
 import {
   guiltyRelease,
   moves,
@@ -125,13 +125,13 @@ export function flowAccount(given: ChangeCells): Account {
   };
 
   /** Of a program that changed, the release that did. */
-  function byRelease(cause: Cause, least?: number): Cause {
+  function byRelease(cause: Cause): Cause {
     const name = cells.names[version];
     const whose = programOf(cells, cause.leaves);
     const isOne = program < 0 || Object.keys(whose).length > 0;
     if (name === undefined || name in cause.where || !isOne) return cause;
     const noise = outcome.dispersion(cause.leaves);
-    const guilty = guiltyRelease(cells, counted, cause.leaves, noise, least);
+    const guilty = guiltyRelease(cells, counted, cause.leaves, noise);
     if (guilty === undefined) return cause;
     const { leaves, version: release, rival } = guilty;
     const wide = { ...whose, ...cause.where };
@@ -156,22 +156,8 @@ export function flowAccount(given: ChangeCells): Account {
           .map((one) => part(causeOf(one, oneUser.has(one) ? "one user" : "chance")))
           .filter((one) => !isNews(one));
     const likely = (some: readonly Part[]) => some.filter(({ doubt }) => doubt === "chance");
-    const tiers = [
-      likely(maybe).slice(0, 1),
-      likely(counts),
-      goneReleases(),
-      [...maybe.slice(0, 1), ...counts],
-    ];
+    const tiers = [likely(maybe).slice(0, 1), likely(counts), [...maybe.slice(0, 1), ...counts]];
     return tiers.find((some) => some.length > 0)?.slice(0, MOST_GUESSED) ?? [];
-  }
-
-  /** Releases of which no row is left, where their program's loss is too small to name it. */
-  function goneReleases(): Part[] {
-    if (program < 0) return [];
-    return [...leavesBy(cells.leaves.codes[program]!).values()].flatMap((leaves) => {
-      const cause = byRelease({ where: {}, leaves, scope: leaves, doubt: "chance" }, 0);
-      return cause.leaves === leaves ? [] : [part(cause)];
-    });
   }
 }
 

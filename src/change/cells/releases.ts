@@ -258,14 +258,13 @@ interface ReleaseRows {
  * One that is gone altogether was shut out, as users never all upgrade within a range. Otherwise the loss
  * follows how many users upgraded, or is even, which means the whole program.
  *
- * @param noise the dispersion of these rows. @param least part of the program's rows that is a loss.
+ * @param noise the dispersion of these rows.
  */
 export function guiltyRelease(
   cells: ChangeCells,
   counted: Pick<ChangeCells, "before" | "after">,
   leaves: readonly number[],
   noise: number,
-  least = TOTAL_TOLERANCE,
 ): Guilty | undefined {
   const { version } = releaseDimensions(cells);
   const rowsOf = (some: readonly number[], text = ""): ReleaseRows => {
@@ -284,7 +283,7 @@ export function guiltyRelease(
   );
   const shut = gone[0];
   const lost = all.was - all.is;
-  const isLost = lost > Math.max(least * all.was, Math.sqrt(noise * (all.was + all.is)));
+  const isLost = lost > Math.max(TOTAL_TOLERANCE * all.was, Math.sqrt(noise * (all.was + all.is)));
   const isLeft = all.is > PART_TOLERANCE * all.was;
   if (shut && gone.length === 1 && isLeft && isLost && shut.was >= lost) {
     const newest = releases[0]!;
@@ -299,8 +298,7 @@ export function guiltyRelease(
   const [newest, ...others] = releases.filter(
     ({ was, is }) => is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was,
   );
-  if (least === 0 || !isLeft || newest === undefined || !others.some(({ was }) => was > 0))
-    return undefined;
+  if (!isLeft || newest === undefined || !others.some(({ was }) => was > 0)) return undefined;
   const level = all.is / all.was;
   const kept = others.filter(({ was, is }) => was > 0 && is / was > Math.sqrt(level));
   const old = rowsOf(kept.flatMap((one) => one.leaves));

@@ -71,7 +71,7 @@ export function tellExplanation(
     ...(isTooFew ? [] : movesText(cells, account.moves)),
     ...(account.placeholders ?? []).map(
       ({ where, dimension, value }) =>
-        `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: they count where its program's were before`,
+        `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: its program isn't compared by ${dimension}`,
     ),
     ...parts.map((part) => renamedText(part, parts)),
     ...parts.map(historyText),
