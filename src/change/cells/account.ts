@@ -97,8 +97,8 @@ export interface Account {
   readonly news?: readonly Part[];
   /** Where nothing is certain: what would have been seen. */
   readonly seen?: Seen | "nothing" | undefined;
-  /** How many times the variance of rows drawn alone the change of these rows has. */
-  readonly noise: (leaves?: readonly number[]) => number;
+  /** Half of the 95 % interval of what some leaves did. */
+  readonly halfOf: (leaves: readonly number[]) => number;
 }
 
 /** A part of a change: what is behind it, and how much. */

@@ -46,10 +46,9 @@ export function flowAccount(given: ChangeCells): Account {
   const { named, whole, rival, oneUser } = outcome;
   const expected = expectedIn(cells, counted, named);
   const size = expectedIn(counted, counted, named).map((n, leaf) => n + counted.after[leaf]!);
-  /** The variance of some leaves' change, in rows. */
-  const variance = (some: readonly number[]) => {
+  const error = (some: readonly number[]) => {
     const perRun = (total(expected, some) + total(after, some)) / total(size, some) || 0;
-    return outcome.variance(some) * perRun ** 2;
+    return CONFIDENCES[0.95] * Math.sqrt(outcome.variance(some)) * perRun;
   };
   const part = (cause: Cause): Part => {
     const { where, leaves, scope, rest = false, open, doubt } = cause;
@@ -66,7 +65,7 @@ export function flowAccount(given: ChangeCells): Account {
       before,
       after: now,
       change: now - before,
-      half: CONFIDENCES[0.95] * Math.sqrt(variance(scope)),
+      half: error(scope),
       open,
       doubt,
     };
@@ -82,7 +81,7 @@ export function flowAccount(given: ChangeCells): Account {
   // A small new program is news, no cause, whether it is found by its name or by its only release.
   const isNews = ({ where, before, after: now }: Part) => {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
-    return before! < 1 && now! < PART_TOLERANCE * was && names.join() === cells.names[program];
+    return before! < 1 && now! < TOTAL_TOLERANCE * was && names.join() === cells.names[program];
   };
   // Expected anew beside the causes, one may not have moved.
   const changed = causes.map(part).filter(({ before, change, half }) => {
@@ -103,7 +102,7 @@ export function flowAccount(given: ChangeCells): Account {
   return {
     before: was,
     after: is,
-    half: CONFIDENCES[0.95] * Math.sqrt(variance([...after.keys()])),
+    half: error([...after.keys()]),
     parts,
     rest: {
       ...part({ where: {}, leaves: left, scope: left }),
@@ -118,9 +117,10 @@ export function flowAccount(given: ChangeCells): Account {
       sure.length === 0
         ? seenOf(cells.leaves, total(size) / 2 / outcome.dispersion(), -0.5)
         : undefined,
-    noise: (some) => {
-      const rows = total(expected, some) + total(after, some);
-      return (outcome.dispersion(some) * rows) / total(size, some) || outcome.dispersion();
+    halfOf: (some) => {
+      const rows = total(given.before, some) * given.ratio + total(given.after, some);
+      const perRun = total(after) / total(counted.after);
+      return CONFIDENCES[0.95] * Math.sqrt(outcome.dispersion(some) * rows * perRun);
     },
   };
 
@@ -200,7 +200,9 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
   const { before: had, after: has } = { ...cells, ...cells.runs };
   const clump = cells.runs || cells.source === "runs" ? CLUMP.runs : CLUMP.rows;
   const isSure = (total(had) + total(has)) / clump > CERTAIN ** 2 / 2;
-  const half = CONFIDENCES[0.95] * Math.sqrt(clump * Math.abs(change));
+  const halfOf = (some: readonly number[]) =>
+    CONFIDENCES[0.95] * Math.sqrt(clump * (total(cells.before, some) + total(cells.after, some)));
+  const half = halfOf(all);
   const part = { kind: "all", where: {}, leaves: all, before, after, change, half } as const;
   return {
     before,
@@ -209,6 +211,6 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
     parts: change === 0 ? [] : [{ ...part, doubt: isSure ? undefined : "few rows" }],
     rest: { ...part, kind: "moved", leaves: [], before: 0, after: 0, change: 0, half: 0 },
     moves: [],
-    noise: () => clump,
+    halfOf,
   };
 }

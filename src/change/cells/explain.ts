@@ -156,8 +156,8 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
       change,
       ...(rate !== undefined && { rate, mix: mix! }),
       text: `${part.rest === true ? "the rest of " : ""}${elementText(where)}`,
-      // No more can be lost than was there.
-      low: Math.max(change - half, cells.kind === "flow" ? -(part.before ?? 0) : -Infinity),
+      // More may be lost than was there: more might have come.
+      low: change - half,
       high: change + half,
       part: whole === 0 ? null : change / whole,
       grade: part.doubt !== undefined ? "may be" : "named",

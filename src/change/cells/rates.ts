@@ -50,7 +50,7 @@ export function rateAccount(given: ChangeCells): Account {
     const change = all.r1 - all.r0 || 0;
     const rest = { kind: "moved", where: {}, leaves: without(cells.before.length, []) } as const;
     const none = { ...rest, ...ends, change, half: 0, rate: change, mix: 0 };
-    return { before: was, after: is, half: 0, parts: [], rest: none, moves: [], noise: () => 1 };
+    return { before: was, after: is, half: 0, parts: [], rest: none, moves: [], halfOf: () => 0 };
   }
   const outcome = search(() => asItWas);
   const whole = all.r1 - all.r0;
@@ -103,6 +103,12 @@ export function rateAccount(given: ChangeCells): Account {
   } else if (beside.whole?.isCertain === true) {
     parts.push(wholePart());
   }
+  // Beside a whole that moved, what stayed is but an exception.
+  parts.sort(
+    (a, b) =>
+      Number(b.kind === "mix") - Number(a.kind === "mix") ||
+      Math.abs(b.change) - Math.abs(a.change),
+  );
   const [maybe] = outcome.maybe;
   if (parts.length === 0 && maybe !== undefined) parts.push(partOf(maybe, "chance"));
   if (parts.length === 0 && outcome.whole) parts.push(wholePart("chance"));
@@ -124,7 +130,7 @@ export function rateAccount(given: ChangeCells): Account {
     rest: part({ where: {}, leaves: without(cells.before.length, parts) }),
     moves: [],
     seen: isOpen ? seenOf(cells.leaves, events, most) : undefined,
-    noise: outcome.dispersion,
+    halfOf,
   };
 }
 

@@ -476,10 +476,10 @@ export function search(make: (out: Uint8Array) => Contrast): Outcome {
       gain > ONCE_IN_TEN ? { leaves, isCertain: gain / unseen > CAUTION + Math.LN2 } : undefined,
     rival,
     dispersion,
-    // As much might have come, or not, as was there: a prediction.
+    // As much might have come, or not, as was there: a prediction. Nor is none certain to stay none.
     variance: (some) => {
       const [a, e] = [total(given.after, some), expectedOf(given, some)];
-      return unseen * dispersion(some) * (e + Math.max(a, e));
+      return unseen * dispersion(some) * Math.max(1, e + Math.max(a, e));
     },
   };
 }

@@ -447,7 +447,7 @@ function historyText({ where, history }: Part): string | undefined {
 
 /** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
 function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
-  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= TOTAL_TOLERANCE);
+  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= PART_TOLERANCE);
   return ([false, true] as const).flatMap((isBack) => {
     const texts = stayed
       .filter((move) => move.isBack === isBack)
