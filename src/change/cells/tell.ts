@@ -13,7 +13,7 @@ import {
 } from "../words.js";
 import type { Account, Cause, Doubt, MixShift, Part, ReleaseRate, RunsHold } from "./account.js";
 import type { ChangeCells } from "./cells.js";
-import { releaseDimensions, type Move } from "./releases.js";
+import type { Move } from "./releases.js";
 import { PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** All English of `explain` and `compare`: what facts in numbers say. */
@@ -239,7 +239,7 @@ function factTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonly
     case "release":
       return releaseTexts(cells, cause, part);
     case "runs hold":
-      return runsTexts(cells, cause, part, parts);
+      return runsTexts(cause, part, parts);
     case "release rate":
       return releaseRateTexts(cells, cause, part);
     case "mix": {
@@ -288,37 +288,29 @@ function movedEvidence(cells: ChangeCells, cause: Cause, { isAsIf }: Part): stri
 }
 
 /** Of a release, or of a program whose release may have, what was expected of it and what came. */
-function releaseTexts({ names, unit }: ChangeCells, cause: Cause, part: Part): Texts {
+function releaseTexts({ unit }: ChangeCells, cause: Cause, part: Part): Texts {
   const [before, after] = [cause.before ?? 0, cause.after ?? 0];
-  const { name, inPlace } = releaseName(names, cause.where);
   const [is, was] = [after, before].map((value) => amount(Math.round(value), ""));
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
   const lost = `lost ${percent(Math.abs(after / before - 1))} of its ${unit}`;
   const fell = after < 0.05 * before ? "stopped" : lost;
   const came = part.isAsIf ? "would have come, had its runs held as many as before," : "came";
   return [
-    `${name === "" ? "It" : name} ${after < before ? fell : `sends more ${unit}${by}`}${inPlace}`,
+    `${shortText(cause.where)} ${after < before ? fell : `sends more ${unit}${by}`}`,
     `${is} ${unit} ${came} where ${was} were to be expected${by}${partText(cause.part)}`,
   ];
 }
 
 /** "app 3.10.0 ends its runs early (−59 %)"; "13 measurements a run where 31 were to be expected; its runs came as before (+3 %)". */
-function runsTexts(
-  { names }: ChangeCells,
-  cause: Cause,
-  part: Part & RunsHold,
-  parts: readonly Part[],
-): Texts {
+function runsTexts(cause: Cause, part: Part & RunsHold, parts: readonly Part[]): Texts {
   const { holds, held, grown, where, shown } = part;
   const isFewer = holds < held;
   const isAll = Object.keys(where).length === 0;
   const isRelease = Object.keys(where).some(isVersionColumn);
   const isShorter = isFewer && shown !== undefined && shown.is < (1 - TOTAL_TOLERANCE) * shown.was;
   const more = `${isFewer ? "fewer" : "more"} measurements`;
-  const { name, inPlace } = releaseName(names, where);
   const others = parts.filter((one) => one.kind === "runs hold").length > 1;
-  const one = isRelease ? `${name}${inPlace}` : shortText(where);
-  const who = isAll ? `All ${others ? "other " : ""}runs alike` : one;
+  const who = isAll ? `All ${others ? "other " : ""}runs alike` : shortText(where);
   const [does, doAll] = isShorter
     ? ["ends its runs early", "end early"]
     : shown && !isFewer
@@ -355,17 +347,17 @@ function shownText(
 
 /** Of a release, what its rows have, and what those that its users came from had. */
 function releaseRateTexts(cells: ChangeCells, cause: Cause, part: Part & ReleaseRate): Texts {
-  const { quantile, rowNoun, unit, names } = cells;
+  const { quantile, rowNoun, unit } = cells;
   const [before, after] = [cause.before!, cause.after!];
-  const { name, inPlace } = releaseName(names, cause.where);
+  const name = shortText(cause.where);
   const value = (rate: number) => rateText(cells, rate);
   const [greater, smaller] = unit === "s" ? ["longer", "shorter"] : ["greater", "smaller"];
   const isAsBefore = part.had !== null && Math.abs(after / part.was - 1) < TOTAL_TOLERANCE;
   const head = isAsBefore
-    ? `Users went to ${name}${inPlace}`
+    ? `Users went to ${name}`
     : quantile === undefined
-      ? `${name}${inPlace} went from ${value(before)} to ${value(after)}`
-      : `${name}${inPlace} has ${after > before ? greater : smaller} ${rowNoun}`;
+      ? `${name} went from ${value(before)} to ${value(after)}`
+      : `${name} has ${after > before ? greater : smaller} ${rowNoun}`;
   const had = part.had === null ? "none before" : `before: ${percent(part.had)}`;
   return [
     head,
@@ -463,23 +455,14 @@ function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
   });
 }
 
-/** The release that a cause is of, with its program's name, and the country, network or test that it names besides. */
-function releaseName(names: readonly string[], where: CauseWhere) {
-  const { version, program } = releaseDimensions({ names });
-  const [versionName = "", programName = ""] = [names[version], names[program]];
-  const { [versionName]: release, [programName]: whose, ...place } = where;
-  const named = [whose, release].flatMap((value) => (value === undefined ? [] : valueText(value)));
-  const inPlace = Object.keys(place).length === 0 ? "" : ` in ${elementText(place)}`;
-  return { name: named.join(" "), inPlace };
-}
-
 /** Columns whose values are known for programs without the column. */
 const PROGRAM = /^(software|engine)_name$/i;
 
 /** An element for a headline: its values alone where it has more than one of them, or names a program. */
 function shortText(where: CauseWhere): string {
-  const values = Object.values(where);
-  const isBare = values.length > 1 || Object.keys(where).some((name) => PROGRAM.test(name));
-  const isRelease = values.length === 2 && Object.keys(where).some(isVersionColumn);
-  return isBare && !isRelease ? values.map(valueText).join(", ") : elementText(where);
+  const [values, names] = [Object.values(where), Object.keys(where)];
+  const isBare = values.length > 1 || names.some((name) => PROGRAM.test(name));
+  return isBare && !names.some(isVersionColumn)
+    ? values.map(valueText).join(", ")
+    : elementText(where);
 }
