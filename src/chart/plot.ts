@@ -5,7 +5,6 @@ import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
 import {
   categoryLabels,
-  edgesChannel,
   horizontalChannels,
   measureTitle,
   xChannel,
@@ -43,8 +42,8 @@ export interface Kind extends RowsKind {
   readonly isAgainst?: boolean;
   /** Where the bucket of each x ends, for a kind that is wider than its points. */
   ends?(this: void, rows: Rows, timeZone: string): Plot["ends"];
-  /** The Result that it draws in place of the one given. */
-  prepare?(this: void, result: Result, options: Options): { result: Result; options: Options };
+  /** What it draws in place of the Result given, and in place of itself. */
+  prepare?(this: void, result: Result, options: Options): Prepared;
   /** Changes the points before they are drawn: shares, another order, all cells. */
   arrange?(this: void, rows: Rows, options: Options, origin: Origin): Rows;
   /** The order of its categories. */
@@ -59,6 +58,12 @@ export interface Kind extends RowsKind {
   layers(this: void, plot: Plot): VegaLiteSpec[];
   /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
   hover?(this: void, plot: Plot, name: string): VegaLiteSpec | undefined;
+}
+
+export interface Prepared {
+  readonly result: Result;
+  readonly options: Options;
+  readonly kind?: Kind;
 }
 
 /** The names of a spec's fields. */
@@ -137,10 +142,10 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
     ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
-  const log = options.xType === "log";
-  const plain = xChannel(rows, domain, timeZone, width, end !== undefined, along, log);
-  const placed = options.edges ? edgesChannel(plain, options.edges) : plain;
-  const x = titled({ field: fields.x, ...placed }, options.xLabel);
+  const x = {
+    field: fields.x,
+    ...xChannel(rows, options, domain, timeZone, width, end !== undefined, along),
+  };
   const y = { field: fields.y, ...yChannel(rows, options, height) };
   return {
     rows,
@@ -154,16 +159,7 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
     ends,
     fields,
     ...(names && { names }),
-    ...(horizontal
-      ? horizontalChannels(
-          x,
-          y,
-          [...names!.values()],
-          options.xLabel,
-          width,
-          namesRoom(options.place),
-        )
-      : { x, y }),
+    ...(horizontal ? horizontalChannels(x, y, [...names!.values()], options, width) : { x, y }),
     color:
       fields.series === undefined
         ? { value: theme.series[0] }
@@ -179,7 +175,9 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
 }
 
 /** The data of a layer with tooltips. */
-export function layerData({ transform }: Plot, values: readonly VegaLiteSpec[]): VegaLiteSpec {
+export function layerData(plot: Plot, points: readonly Point[], row = specRow): VegaLiteSpec {
+  const { transform } = plot;
+  const values = points.map((point) => row(point, plot));
   return { data: { values }, ...(transform.length > 0 && { transform }) };
 }
 
@@ -279,7 +277,7 @@ export function splitEdges({ points, xs, incomplete }: Rows): {
 export function intervalLayer(
   plot: Plot,
   points: readonly Point[],
-  row: (point: Point) => VegaLiteSpec = (point) => specRow(point, plot),
+  row = specRow,
   place: VegaLiteSpec = { x: plot.x, color: plot.color },
 ): VegaLiteSpec[] {
   const { fields, y, tooltip } = plot;
@@ -287,7 +285,7 @@ export function intervalLayer(
   if (known.length === 0) return [];
   return [
     {
-      ...layerData(plot, known.map(row)),
+      ...layerData(plot, known, row),
       mark: { type: "rule", strokeWidth: 1.5 },
       encoding: { ...place, y: { ...y, field: fields.low }, y2: { field: fields.high }, tooltip },
     },
@@ -310,13 +308,6 @@ function specFields({ roles, seriesName, ends = ["low", "high"] }: Rows): Plot["
   const [x, y] = [safe(roles.x), safe(roles.y)];
   const series = seriesName !== undefined && { series: safe(seriesName) };
   return { x, y, ...series, low: safe(ends[0]), high: safe(ends[1]) };
-}
-
-/** A channel with a title of the analyst's own. */
-function titled(channel: VegaLiteSpec, title: string | undefined): VegaLiteSpec {
-  return title === undefined
-    ? channel
-    : { ...channel, axis: { ...(channel.axis as VegaLiteSpec), title } };
 }
 
 function seriesTitle({ series: [first = "", ...more] }: Rows["roles"]): string {

@@ -124,19 +124,17 @@ function withMissing(series: SeriesRows, missing: readonly Missing[]): SeriesRow
   const size = series.x.length + missing.length;
   const rows = new Int32Array(size).fill(-1);
   const [x, y] = [new Float64Array(size), new Float64Array(size)];
-  const copy = (from: number, until: number, to: number): void => {
-    rows.set(series.rows.subarray(from, until), to);
-    x.set(series.x.subarray(from, until), to);
-    y.set(series.y.subarray(from, until), to);
-  };
-  let from = 0;
-  for (const [added, each] of missing.entries()) {
-    copy(from, each.place, from + added);
-    from = each.place;
-    x[from + added] = each.x;
-    y[from + added] = each.y;
+  for (let at = 0, place = 0; at < size; at++) {
+    const added = missing[at - place];
+    if (added?.place === place) {
+      x[at] = added.x;
+      y[at] = added.y;
+      continue;
+    }
+    rows[at] = series.rows[place]!;
+    x[at] = series.x[place]!;
+    y[at] = series.y[place++]!;
   }
-  copy(from, series.x.length, from + missing.length);
   return { key: series.key, rows, x, y };
 }
 

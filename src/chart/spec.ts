@@ -15,7 +15,7 @@ import { Chart, type SpecFor } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { chartRows, type Rows } from "./rows.js";
 import { panelRows, panelLayout, panelsSpec, panelView, type Panels } from "./facets.js";
-import { plotOf, type Kind, type Plot } from "./plot.js";
+import { plotOf, type Kind, type Plot, type Prepared } from "./plot.js";
 import { checkChartOptions, type Options } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
 import { foldMeasures } from "./work-table.js";
@@ -28,9 +28,12 @@ const LEGEND = 90;
 export function resultChart(of: RowsGiven, kind: Kind, given: object): Chart {
   const source = resultOf(of, `chart.${kind.name}`);
   const checked = checkChartOptions(given, kind.options);
-  const { result, options } =
-    kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
-  const { spec, data, screen, colors } = drawnResult(result, kind, options);
+  const {
+    result,
+    options,
+    kind: own = kind,
+  }: Prepared = kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
+  const { spec, data, screen, colors } = drawnResult(result, own, options);
   const drawn = { ...given, colors: { ...checked.colors, ...colors } };
   return new Chart(spec, source, data, { mark: kind.name, options: drawn }, screen);
 }

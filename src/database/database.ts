@@ -321,7 +321,8 @@ const OLDEST = "22.8";
 
 /** An error of a server that doesn't know the first question, with the likely reason. */
 function tooOld(error: ProbelabError): ProbelabError {
-  const unknown = /^(UNKNOWN_(FUNCTION|IDENTIFIER|AGGREGATE_FUNCTION)|ILLEGAL_\w+|SYNTAX_ERROR)$/;
+  const unknown =
+    /^(UNKNOWN_(FUNCTION|IDENTIFIER|SETTING|AGGREGATE_FUNCTION)|ILLEGAL_\w+|SYNTAX_ERROR)$/;
   if (!unknown.test(error.code ?? "")) return error;
   const message = `${error.message} Check that the server is ClickHouse ${OLDEST} or newer (SELECT version()); an older one can't be asked.`;
   return new ProbelabError(message, { cause: error, ...(error.code && { code: error.code }) });

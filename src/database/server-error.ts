@@ -45,6 +45,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "questions may only read, and only what the database's user is granted, which the sentence before names; ask who runs the database for that SELECT, or leave out what needs it",
   ALL_CONNECTION_TRIES_FAILED:
     "have the shard started, which the sentence before names: an answer without its rows would not be whole",
+  CLUSTER_DOESNT_EXIST:
+    'check "cluster" of the table in tables of probelab.config.json; system.clusters lists what there is',
   DISTRIBUTED_IN_JOIN_SUBQUERY_DENIED:
     "write GLOBAL IN or GLOBAL JOIN, so that the subquery is asked once of all shards",
   UNKNOWN_QUERY_PARAMETER: "give its value in params",

@@ -41,7 +41,7 @@ function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellErro
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
   const words = first && [first.hint, first.text].filter((text) => text !== undefined).join(" ");
   const evalue = first ? `${words} TS${first.code}${more}` : "";
-  const left = faults.length - mostFaults;
+  const untold = faults.length - mostFaults;
   const traceback = faults.slice(0, mostFaults).flatMap((fault) => {
     const { hint, text, details, code, length } = fault;
     const [head, ...rest] = hint === undefined ? [text, ...details] : [hint, text, ...details];
@@ -51,7 +51,7 @@ function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellErro
       ...placeLines(fault, scripts, length),
     ];
   });
-  if (left > 0) traceback.push(dim(`… and ${left} more.`));
+  if (untold > 0) traceback.push(dim(`… and ${untold} more.`));
   return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
 }
 
@@ -178,17 +178,17 @@ function stackPlaces(error: unknown, scripts: CellScripts): StackFrame[] {
       { call: call || `${file}:${row}`, place: scripts.find(file, Number(row), Number(column)) },
     ];
   });
-  const own = frames.slice(0, frames.findLastIndex(({ place }) => place) + 1);
+  const told = frames.slice(0, frames.findLastIndex(({ place }) => place) + 1);
   for (const text of awaitedPlaces(error)) {
     const [, file = "", line = "", column = ""] = /^(.*):(\d+):(\d+)$/.exec(text) ?? [];
     const place = scripts.findStripped(file, Number(line), Number(column));
-    const isKnown = own.some(
+    const isTold = told.some(
       (frame) => frame.place?.source === place?.source && frame.place?.line === place?.line,
     );
-    if (place && !isKnown) own.push({ call: "await", place });
+    if (place && !isTold) told.push({ call: "await", place });
   }
-  const firstOwn = own.findIndex((frame) => frame.place);
-  return own.filter((frame, index) => frame.place ?? index < Math.min(firstOwn, mostLibraryFrames));
+  const first = told.findIndex((frame) => frame.place);
+  return told.filter((frame, index) => frame.place ?? index < Math.min(first, mostLibraryFrames));
 }
 
 /** TypeScript's objection to a line of a cell or of a file that it imports; line and column count from 1. */
@@ -205,8 +205,8 @@ export interface TypeFault {
   readonly details: readonly string[];
 }
 
-/** Names that other libraries give to options of ours. */
-const OPTIONS: Readonly<Record<string, string>> = {
+/** Our options by the names that other libraries give them. */
+const OUR_OPTIONS: Readonly<Record<string, string>> = {
   ...{ groupBy: "by", groupby: "by", group_by: "by", group: "by" },
   ...{ interval: "every", granularity: "every", freq: "every", resolution: "every" },
   ...{ colour: "color", hue: "color", series: "color" },
@@ -357,7 +357,7 @@ function hintFor(
   isForgotten: boolean,
 ): readonly [string, true] | readonly [string | undefined] {
   const [, option = ""] = /'(\w+)' does not exist in type '\w*Options\b/.exec(text) ?? [];
-  if (OPTIONS[option]) return [`Write ${OPTIONS[option]}: there is no option ${option}.`];
+  if (OUR_OPTIONS[option]) return [`Write ${OUR_OPTIONS[option]}: there is no option ${option}.`];
   for (const [words, hint, { code: pattern, alone } = {}] of HINTS) {
     const said = words.exec(text);
     const written = pattern && code.map((each) => pattern.exec(each)).find((match) => match);

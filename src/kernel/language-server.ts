@@ -142,8 +142,8 @@ export class LanguageServer {
       },
     };
     const rootUri = pathToFileURL(this.pathOf("")).href;
-    const own = { processId: process.pid, rootUri, capabilities, initializationOptions };
-    void this.#request("initialize", own).catch(() => undefined);
+    const client = { processId: process.pid, rootUri, capabilities, initializationOptions };
+    void this.#request("initialize", client).catch(() => undefined);
     this.#notify("initialized", {});
     for (const [path, { text }] of this.#documents) this.#open(path, text, 1);
     return server;

@@ -104,7 +104,7 @@ describe("releases", () => {
         ["app", "3.10.0", 0, 120],
       ],
       { software_name: "app" },
-      /These rows can't tell whether its release 3\.10\.0 or the whole program did\./,
+      /These rows can't tell whether software_name app did, or app 3\.10\.0 alone\./,
     ],
     [
       "can't be told from one that is gone, whose users never came to it",
@@ -115,7 +115,7 @@ describe("releases", () => {
         ["app", "3.10.0", 0, 3_400],
       ],
       { software_name: "app", software_version: "3.10.0" },
-      /These rows can't tell whether it lost them, or 3\.9\.1 was shut out, whose users were to come to it\./,
+      /These rows can't tell whether app 3\.10\.0 did, or app 3\.9\.1 alone\./,
     ],
   ])("a new release %s", (_, sizes, where, told) => {
     const rows = besideOthers(12, sizes);

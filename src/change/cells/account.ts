@@ -1,6 +1,7 @@
 import type { TimeRange } from "../../time/time-range.js";
 import type { CauseWhere } from "../words.js";
-import type { Move, Open, Placeholder } from "./releases.js";
+import type { Seen } from "./scan.js";
+import type { Move, Placeholder } from "./releases.js";
 
 /** Rows, and what they contribute to the change of the whole. */
 interface ChangedRows {
@@ -20,8 +21,8 @@ interface ChangedRows {
   readonly isAsIf?: boolean;
   /** Why it only may be a cause; missing where that is certain. */
   readonly doubt?: Doubt | undefined;
-  /** What these rows can't tell of it. */
-  readonly open?: Open | undefined;
+  /** The two that may have done it, where these rows don't tell them apart. */
+  readonly open?: readonly [CauseWhere, CauseWhere] | undefined;
   /** Of what has no row in the earlier range: those that came in one before it. */
   readonly history?: { readonly rows: number; readonly range: TimeRange };
 }
@@ -31,8 +32,8 @@ type Fact =
   | { readonly kind: "moved" }
   /** All are gone, or came where none did before. */
   | { readonly kind: "all" }
-  /** Of a count: a release did; or it, or its whole program, did. */
-  | { readonly kind: "release" | "either" }
+  /** Of a count: a release did, or its whole program. */
+  | { readonly kind: "release" }
   | RunsHold
   | ReleaseRate
   | MixShift;
@@ -40,19 +41,17 @@ type Fact =
 /** Their runs hold more or fewer measurements than was to be expected. */
 export interface RunsHold {
   readonly kind: "runs hold";
-  /** Measurements a run, now and before. */
+  /** Measurements a run, and those that were to be expected. */
   readonly holds: number;
   readonly held: number;
-  /** The number of runs by that before: of a release that of its whole program. */
+  /** The number of runs by that which was to be expected. */
   readonly grown: number;
-  /** The release that held so many; null for the others of the program. */
-  readonly previous?: string | null;
   /** Median duration in seconds (of fewer), share of surplus rows (of more), before and now. */
   readonly shown?: { readonly was: number; readonly is: number };
 }
 
 /** The rate of a release's rows. */
-interface ReleaseRate {
+export interface ReleaseRate {
   readonly kind: "release rate";
   /** Its part of all rows, before and now; null where it had none. */
   readonly had: number | null;
@@ -81,20 +80,6 @@ export type Part = ChangedRows & Fact;
 /** Why a part only may be a cause. */
 export type Doubt = "chance" | "one user" | "few users" | "few rows";
 
-/** What would not have been seen. */
-export type Unseen =
-  | { readonly of: "anything" }
-  /** Of a count: losses, as parts of the rows of both ranges, of half of a value, a fifth of a release, and over all. */
-  | {
-      readonly of: "losses";
-      readonly rows: number;
-      readonly half: number;
-      readonly fifth: number | undefined;
-      readonly whole: number;
-    }
-  /** Of a rate: the least by which that part of the rows would have had to move. */
-  | { readonly of: "moves"; readonly part: number; readonly rate: number; readonly least: number };
-
 /** What a change is made of. */
 export interface Account {
   readonly before: number | null;
@@ -110,9 +95,10 @@ export interface Account {
   readonly placeholders?: readonly Placeholder[];
   /** Small new programs, which are no cause. */
   readonly news?: readonly Part[];
-  readonly unseen?: Unseen | undefined;
-  /** How many times the variance of rows drawn alone the change of these rows has. */
-  readonly noise: (leaves?: readonly number[]) => number;
+  /** Where nothing is certain: what would have been seen. */
+  readonly seen?: Seen | "nothing" | undefined;
+  /** Half of the 95 % interval of what some leaves did. */
+  readonly halfOf: (leaves: readonly number[]) => number;
 }
 
 /** A part of a change: what is behind it, and how much. */

@@ -90,11 +90,6 @@ export function checkSource(source: unknown, action: string): CubeSource {
 function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQuestion) {
   const before = checkRange(asked.before, action, "before");
   const after = checkRange(asked.after, action, "after");
-  if (dimensions?.length === 0) {
-    throw new ProbelabError(
-      `Can't ${action} by no dimension: name at least one, such as dimensions: ["probe_cc"], or leave dimensions out.`,
-    );
-  }
   checkDimensions(dimensions, action);
   const ratio = (+after.end - +after.start) / (+before.end - +before.start);
   // An hour that the clocks leave out makes no other length of a day.
@@ -133,24 +128,21 @@ function cautions(before: TimeRange, after: TimeRange, askedAt: Date): string[] 
 /** So many dimensions have 127 combinations, which can be searched in about a second. */
 const MOST_DIMENSIONS = 7;
 
-/** @throws ProbelabError for what is no list, for too many, and for one given twice. */
+/** @throws ProbelabError for what is no list, for none, for too many, and for one given twice. */
 function checkDimensions(dimensions: ChangeQuestion["dimensions"], action: string): void {
   if (dimensions === undefined) return;
-  if (!Array.isArray(dimensions)) {
-    throw new ProbelabError(
-      `Can't ${action} by ${shownValue(dimensions)}: pass a list of columns and dimensions, such as dimensions: ["probe_cc"].`,
-    );
-  }
-  if (dimensions.length > MOST_DIMENSIONS) {
-    throw new ProbelabError(
-      `Can't ${action} by ${dimensions.length} dimensions: ${MOST_DIMENSIONS} are the most. Leave out those that matter least.`,
-    );
-  }
-  const names = (dimensions as readonly (string | Dimension)[]).map(nameOf);
+  const names = Array.isArray(dimensions)
+    ? (dimensions as readonly (string | Dimension)[]).map(nameOf)
+    : [];
   const twice = names.find((name, at) => names.indexOf(name) < at);
-  if (twice !== undefined) {
-    throw new ProbelabError(`Can't ${action}: dimensions names ${twice} twice. Name it once.`);
-  }
+  const refused = !Array.isArray(dimensions)
+    ? `by ${shownValue(dimensions)}: pass a list of columns and dimensions, such as dimensions: ["probe_cc"]`
+    : names.length === 0
+      ? `by no dimension: name at least one, such as dimensions: ["probe_cc"], or leave dimensions out`
+      : names.length > MOST_DIMENSIONS
+        ? `by ${names.length} dimensions: ${MOST_DIMENSIONS} are the most. Leave out those that matter least`
+        : twice && `by ${twice} twice: name it once`;
+  if (refused !== undefined) throw new ProbelabError(`Can't ${action} ${refused}.`);
 }
 
 /** The part of a range that lies on Saturdays and Sundays of its zone. */
@@ -384,6 +376,9 @@ const NAMELESS = 0.05;
 /** A run of a program held at least so many measurements, where each has an id of its own now (or the reverse). */
 const LEAST_HELD = 2;
 
+/** Rows, the part of them without an id, and what a run holds. */
+type Held = Readonly<Record<"all" | "lack" | "held", number>>;
+
 /**
  * Says why the ids of runs mean something else in one of the ranges: many rows of a program lack one, or
  * each measurement has its own. Its runs can't be compared then, nor those of all.
@@ -392,35 +387,24 @@ function idsChanged(
   { values, codes, before, after }: ReturnType<typeof sideBySide>,
   names: readonly string[],
 ): string | undefined {
-  const at = names.findIndex((name) => isVersionColumn(name));
-  const program = names.indexOf((names[at] ?? "").replace(/version$/i, "name"));
-  const groups = [
-    ["", Array.from(codes[0]!.keys())] as const,
-    ...[at, program].flatMap((dimension) =>
-      dimension < 0
-        ? []
-        : [...leavesBy(codes[dimension]!)].map(
-            ([code, leaves]) =>
-              [` of ${names[dimension]} ${values[dimension]![code]}`, leaves] as const,
-          ),
-    ),
-  ];
-  for (const [name, leaves] of groups) {
-    const [was, is] = [before, after].map(([rows, runs, nameless]) => ({
-      rows: total(rows!, leaves),
-      runs: total(runs!, leaves),
-      lack: nameless === undefined ? 0 : total(nameless, leaves) / total(rows!, leaves),
-      held:
-        (total(rows!, leaves) - (nameless ? total(nameless, leaves) : 0)) / total(runs!, leaves),
-    }));
-    if (!(was!.rows > 100 && is!.rows > 100)) continue;
+  const version = names.find((name) => isVersionColumn(name)) ?? "";
+  const program = names.indexOf(version.replace(/version$/i, "name"));
+  const own = program < 0 ? [] : [...leavesBy(codes[program]!)];
+  const groups = own.map(([code, leaves]) => {
+    return [` of ${names[program]} ${values[program]![code]}`, leaves] as const;
+  });
+  for (const [name, leaves] of [["", [...codes[0]!.keys()]] as const, ...groups]) {
+    const [was, is] = [before, after].map(([rows, runs, nameless]) => {
+      const [all, none] = [total(rows!, leaves), nameless ? total(nameless, leaves) : 0];
+      return { all, lack: none / all, held: (all - none) / total(runs!, leaves) };
+    }) as [Held, Held];
+    if (!(was.all > 100 && is.all > 100)) continue;
     const why = "so that runs can't be compared: measurements alone are judged.";
-    if (Math.abs(is!.lack - was!.lack) > NAMELESS) {
-      return `${percent(is!.lack)} of the measurements${name} have no report_id (${percent(was!.lack)} before), ${why}`;
+    if (Math.abs(is.lack - was.lack) > NAMELESS) {
+      return `${percent(is.lack)} of the measurements${name} have no report_id (${percent(was.lack)} before), ${why}`;
     }
-    const [few, many] = [Math.min(was!.held, is!.held), Math.max(was!.held, is!.held)];
-    if (few < 1.05 && many > LEAST_HELD) {
-      const when = is!.held < was!.held ? "now" : "before";
+    if (Math.min(was.held, is.held) < 1.05 && Math.max(was.held, is.held) > LEAST_HELD) {
+      const when = is.held < was.held ? "now" : "before";
       return `Each measurement${name} has a report_id of its own ${when}, ${why}`;
     }
   }

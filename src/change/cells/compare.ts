@@ -4,7 +4,6 @@ import { ProbelabError } from "../../base/error.js";
 import { counted } from "../../base/text.js";
 import { count, type Measure } from "../../query/measure.js";
 import type { Where } from "../../query/where.js";
-import { isVersionColumn } from "../../result/origin.js";
 import { resultOfRows } from "../../result/own-rows.js";
 import { checkRange, type TimeRange } from "../../time/time-range.js";
 import type { Account } from "./account.js";
@@ -15,9 +14,9 @@ import {
   type ChangeDimension,
   type ChangeSource,
 } from "./cells.js";
-import { cuboid, leavesBy, total } from "./cube.js";
+import { cuboid, leavesBy } from "./cube.js";
 import { accountOf } from "./explain.js";
-import { around, difference, shareOf, type Finding } from "../finding.js";
+import type { Finding } from "../finding.js";
 import { contribution, rateOf } from "./rates.js";
 import { releaseDimensions } from "./releases.js";
 import { PART_TOLERANCE } from "./thresholds.js";
@@ -76,8 +75,7 @@ const ACTION = "compare two ranges";
  * The first look: how much each value of each dimension moved against the same hours of the week
  * before, in one scan of each range. `explain` says what is behind it.
  *
- * Intervals of counts are of the noise that the cells of the two ranges show (overdispersed), of
- * shares Newcombe's, as much wider as the shares of users scatter.
+ * Intervals are `explain`'s: as wide as rows come and go with their users.
  *
  * @returns `sentence`, `values` and `result`, a row a value. `found` is true where `explain` names one
  *   that moved by more than 5 %, or their mix.
@@ -139,8 +137,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
     const named = at === version && program >= 0 ? [program, version] : [at];
     const { parts: places, example } = cuboid(cells.leaves, named);
     return [...leavesBy(places)].map(([group, leaves]) => {
-      const measure = cells.kind === "flow" ? flowMove : rateMove;
-      const { beyond, ...moved } = measure(cells, account, leaves);
+      const { beyond, ...moved } = movedOf(cells, account, leaves);
       const texts = named.map(
         (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
       );
@@ -155,23 +152,16 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
           Math.abs(moved.relative ?? 1) > PART_TOLERANCE,
       );
       const text = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
-      const value: MovedValue = { dimension, value: text, ...moved };
-      return { value, beyond, stands, key: JSON.stringify(text), at };
+      // Users upgrade all the time: what else stands out comes before versions, and before all others.
+      const rank = stands ? Number(at === version) : 2;
+      // One of two values is as far beyond as the other: the last digits of sums are no order.
+      const far = Number(Math.abs(beyond).toPrecision(9));
+      return { value: { dimension, value: text, ...moved }, rank, far, key: `${at} ${text}` };
     });
   });
-  // One of two values is as far beyond as the other: the last digits of sums are no order.
-  const most = all.reduce((most, { beyond }) => Math.max(most, Math.abs(beyond)), 0) || 1;
-  const far = (beyond: number) => Math.round((Math.abs(beyond) / most) * 1e9);
-  // Users upgrade all the time: what else stands out comes before versions, and before all others.
-  const rank = ({ value: { dimension }, stands }: (typeof all)[number]) =>
-    stands ? Number(isVersionColumn(dimension)) : 2;
-  all.sort(
-    (a, b) =>
-      rank(a) - rank(b) || far(b.beyond) - far(a.beyond) || a.at - b.at || (a.key < b.key ? -1 : 1),
-  );
+  all.sort((a, b) => a.rank - b.rank || b.far - a.far || (a.key < b.key ? -1 : 1));
   const listed = all.slice(0, top).map(({ value }) => value);
-  const outstanding = all.flatMap(({ value, stands }) => (stands ? [value] : []));
-  const telling = tellComparison(cells, account, outstanding);
+  const outstanding = all.flatMap(({ value, rank }) => (rank < 2 ? [value] : []));
   const result = resultOfRows(listed, {
     ...origin,
     columns: {
@@ -191,54 +181,38 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
           ]
         : [],
   });
-  const found = outstanding.length > 0 || mixNamed(parts) !== undefined;
-  return { kind: "compare", found, ...telling, before, after, values: listed, result };
-}
-
-/** What some rows did, and how far beyond the whole. */
-type Measured = Omit<MovedValue, "dimension" | "value"> & { readonly beyond: number };
-
-function flowMove(
-  { before, after, ratio }: ChangeCells,
-  { noise, before: was, after: is }: Account,
-  leaves: readonly number[],
-): Measured {
-  const [had, has] = [total(before, leaves) * ratio, total(after, leaves)];
-  const error = Math.sqrt(noise(leaves) * (had + has));
-  const { value: change, low, high } = around(has - had, error);
-  const beyond = has - (was! > 0 ? (had * is!) / was! : 0);
-  const relative = had > 0 ? change / had : null;
-  const part = is === was ? null : change / (is! - was!);
-  return { before: had, after: has, change, low, high, relative, part, beyond };
-}
-
-function rateMove(cells: ChangeCells, { noise }: Account, leaves: readonly number[]): Measured {
-  const { variance } = cells;
-  const estimate = (rate: number, n: number) =>
-    n === 0
-      ? null
-      : variance === undefined
-        ? shareOf(rate * n, n)
-        : around(rate, Math.sqrt(variance / n));
-  const [all, own] = [rateOf(cells), rateOf(cells, leaves)];
-  const whole = all.n0 > 0 && all.n1 > 0 ? all.r1 - all.r0 : 0;
-  const [was, is] = [estimate(own.r0, own.n0), estimate(own.r1, own.n1)];
-  const { mix, rate, r0 } = contribution(own, all);
-  const part = whole === 0 ? null : (mix + rate) / whole;
-  const ends = { before: was?.value ?? null, after: is?.value ?? null, part };
-  if (was === null || is === null) {
-    return { ...ends, change: null, low: null, high: null, relative: null, beyond: 0 };
-  }
-  // Rows of a user are alike: the difference varies by so much more than of rows drawn alone.
-  const wider = Math.sqrt(noise(leaves));
-  const { value: change, low, high } = difference(was, is);
   return {
-    ...ends,
-    change,
-    low: change + wider * (low - change),
-    high: change + wider * (high - change),
-    relative: r0 === 0 ? null : change / r0,
-    // Beyond the whole, in rows: a rate of few rows that doubled moves little.
-    beyond: (change - whole) * Math.min(own.n0 / all.n0, own.n1 / all.n1),
+    kind: "compare",
+    found: outstanding.length > 0 || mixNamed(parts) !== undefined,
+    ...tellComparison(cells, account, outstanding),
+    before,
+    after,
+    values: listed,
+    result,
   };
+}
+
+/** What some rows did, and how far beyond the whole, in rows: a rate of few rows that doubled moves little. */
+function movedOf(
+  cells: ChangeCells,
+  { halfOf, before: was, after: is }: Account,
+  leaves: readonly number[],
+): Omit<MovedValue, "dimension" | "value"> & { readonly beyond: number } {
+  const isFlow = cells.kind === "flow";
+  const [all, own] = [rateOf(cells), rateOf(cells, leaves)];
+  const [n0, n1] = [own.n0 * cells.ratio, own.n1];
+  const { mix, rate } = contribution(own, all);
+  const part = isFlow ? (n1 - n0) / (is! - was!) : (mix + rate) / (all.r1 - all.r0);
+  const before = isFlow ? n0 : n0 > 0 ? own.r0 : null;
+  const after = isFlow ? n1 : n1 > 0 ? own.r1 : null;
+  const ends = { before, after, part: Number.isFinite(part) ? part : null };
+  if (before === null || after === null)
+    return { ...ends, change: null, low: null, high: null, relative: null, beyond: 0 };
+  const change = after - before;
+  const half = halfOf(leaves);
+  const moves = { change, low: change - half, high: change + half };
+  const beyond = isFlow
+    ? after - (was! > 0 ? (before * is!) / was! : 0)
+    : (change - (all.r1 - all.r0 || 0)) * Math.min(own.n0 / all.n0, n1 / all.n1);
+  return { ...ends, ...moves, relative: before === 0 ? null : change / before, beyond };
 }

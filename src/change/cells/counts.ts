@@ -1,9 +1,8 @@
-import { greatest } from "../../base/statistics.js";
 import { CONFIDENCES } from "../../query/wilson.js";
 import type { CauseWhere } from "../words.js";
-import type { Account, Doubt, Part, Unseen } from "./account.js";
+import type { Account, Doubt, Part } from "./account.js";
 import type { ChangeCells } from "./cells.js";
-import { leavesBy, marked, total, without } from "./cube.js";
+import { marked, total, without } from "./cube.js";
 import {
   guiltyRelease,
   moves,
@@ -13,12 +12,10 @@ import {
   upgrade,
   usersOf,
   whereOf,
-  type Guilty,
-  type Open,
 } from "./releases.js";
 import { runSizes } from "./run-sizes.js";
-import { deviance, search, type Contrast, type Found, type Outcome } from "./scan.js";
-import { CAUTION, CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE, UNSEEN } from "./thresholds.js";
+import { search, seenOf, type Contrast, type Found, type Outcome } from "./scan.js";
+import { CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** Causes that are told where none is certain. */
 const MOST_GUESSED = 3;
@@ -30,8 +27,7 @@ interface Cause {
   /** The rows whose expectation, less what the others of them came to, is that of its own. */
   readonly scope: readonly number[];
   readonly rest?: boolean;
-  readonly isEither?: boolean;
-  readonly open?: Open | undefined;
+  readonly open?: Part["open"];
   readonly doubt?: Doubt | undefined;
 }
 
@@ -50,19 +46,18 @@ export function flowAccount(given: ChangeCells): Account {
   const { named, whole, rival, oneUser } = outcome;
   const expected = expectedIn(cells, counted, named);
   const size = expectedIn(counted, counted, named).map((n, leaf) => n + counted.after[leaf]!);
-  /** The variance of some leaves' change, in rows. */
-  const variance = (some: readonly number[]) => {
+  const error = (some: readonly number[]) => {
     const perRun = (total(expected, some) + total(after, some)) / total(size, some) || 0;
-    return outcome.variance(some) * perRun ** 2;
+    return CONFIDENCES[0.95] * Math.sqrt(outcome.variance(some)) * perRun;
   };
   const part = (cause: Cause): Part => {
-    const { where, leaves, scope, rest = false, isEither, open, doubt } = cause;
+    const { where, leaves, scope, rest = false, open, doubt } = cause;
     const own = new Set(leaves);
     const others = scope.filter((leaf) => !own.has(leaf));
     const [before, now] = [total(expected, scope) - total(after, others), total(after, leaves)];
-    const isRelease = version >= 0 && cells.names[version]! in where;
+    const isRelease = [where, ...(open ?? [])].some((one) => cells.names[version]! in one);
     return {
-      kind: isEither === true ? "either" : isRelease ? "release" : "moved",
+      kind: isRelease ? "release" : "moved",
       where,
       leaves,
       rest,
@@ -70,7 +65,7 @@ export function flowAccount(given: ChangeCells): Account {
       before,
       after: now,
       change: now - before,
-      half: CONFIDENCES[0.95] * Math.sqrt(variance(scope)),
+      half: error(scope),
       open,
       doubt,
     };
@@ -86,7 +81,7 @@ export function flowAccount(given: ChangeCells): Account {
   // A small new program is news, no cause, whether it is found by its name or by its only release.
   const isNews = ({ where, before, after: now }: Part) => {
     const names = Object.keys(where).filter((name) => name !== cells.names[version]);
-    return before! < 1 && now! < PART_TOLERANCE * was && names.join() === cells.names[program];
+    return before! < 1 && now! < TOTAL_TOLERANCE * was && names.join() === cells.names[program];
   };
   // Expected anew beside the causes, one may not have moved.
   const changed = causes.map(part).filter(({ before, change, half }) => {
@@ -107,7 +102,7 @@ export function flowAccount(given: ChangeCells): Account {
   return {
     before: was,
     after: is,
-    half: CONFIDENCES[0.95] * Math.sqrt(variance([...after.keys()])),
+    half: error([...after.keys()]),
     parts,
     rest: {
       ...part({ where: {}, leaves: left, scope: left }),
@@ -117,29 +112,40 @@ export function flowAccount(given: ChangeCells): Account {
     },
     moves: moves(cells).filter((move) => !told.includes(move.program)),
     news: changed.filter(isNews),
-    unseen: sure.length === 0 ? unseenOf(cells, outcome, size) : undefined,
-    noise: (some) => {
-      const rows = total(expected, some) + total(after, some);
-      return (outcome.dispersion(some) * rows) / total(size, some) || outcome.dispersion();
+    // Of a value half can be lost.
+    seen:
+      sure.length === 0
+        ? seenOf(cells.leaves, total(size) / 2 / outcome.dispersion(), -0.5)
+        : undefined,
+    halfOf: (some) => {
+      const rows = total(given.before, some) * given.ratio + total(given.after, some);
+      const perRun = total(after) / total(counted.after);
+      return CONFIDENCES[0.95] * Math.sqrt(outcome.dispersion(some) * rows * perRun);
     },
   };
 
   /** Of a program that changed, the release that did. */
-  function byRelease(cause: Cause, least?: number): Cause {
+  function byRelease(cause: Cause): Cause {
     const name = cells.names[version];
     const whose = programOf(cells, cause.leaves);
     const isOne = program < 0 || Object.keys(whose).length > 0;
     if (name === undefined || name in cause.where || !isOne) return cause;
     const noise = outcome.dispersion(cause.leaves);
-    const guilty: Guilty | undefined = guiltyRelease(cells, counted, cause.leaves, noise, least);
+    const guilty = guiltyRelease(cells, counted, cause.leaves, noise);
     if (guilty === undefined) return cause;
-    const { leaves, open } = guilty;
-    if (leaves === undefined)
-      return { ...cause, where: { ...whose, ...cause.where }, open, isEither: true };
-    const own = { ...cause, leaves, open };
+    const { leaves, version: release, rival } = guilty;
+    const wide = { ...whose, ...cause.where };
+    const where = { ...wide, [name]: release };
+    const open: Cause["open"] =
+      rival === undefined
+        ? undefined
+        : rival === null
+          ? [wide, where]
+          : [where, { ...wide, [name]: rival }];
+    if (leaves === undefined) return { ...cause, where: wide, open };
+    const own = { ...cause, leaves, where, open };
     // The others lack nothing that it should have had.
-    if (part(own).before! < 0) return cause;
-    return { ...own, where: { ...whose, [name]: guilty.version, ...cause.where } };
+    return part(own).before! < 0 ? cause : own;
   }
 
   /** The likeliest of what only may be. */
@@ -150,22 +156,8 @@ export function flowAccount(given: ChangeCells): Account {
           .map((one) => part(causeOf(one, oneUser.has(one) ? "one user" : "chance")))
           .filter((one) => !isNews(one));
     const likely = (some: readonly Part[]) => some.filter(({ doubt }) => doubt === "chance");
-    const tiers = [
-      likely(maybe).slice(0, 1),
-      likely(counts),
-      goneReleases(),
-      [...maybe.slice(0, 1), ...counts],
-    ];
+    const tiers = [likely(maybe).slice(0, 1), likely(counts), [...maybe.slice(0, 1), ...counts]];
     return tiers.find((some) => some.length > 0)?.slice(0, MOST_GUESSED) ?? [];
-  }
-
-  /** Releases of which no row is left, where their program's loss is too small to name it. */
-  function goneReleases(): Part[] {
-    if (program < 0) return [];
-    return [...leavesBy(cells.leaves.codes[program]!).values()].flatMap((leaves) => {
-      const cause = byRelease({ where: {}, leaves, scope: leaves, doubt: "chance" }, 0);
-      return cause.leaves === leaves ? [] : [part(cause)];
-    });
   }
 }
 
@@ -208,7 +200,9 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
   const { before: had, after: has } = { ...cells, ...cells.runs };
   const clump = cells.runs || cells.source === "runs" ? CLUMP.runs : CLUMP.rows;
   const isSure = (total(had) + total(has)) / clump > CERTAIN ** 2 / 2;
-  const half = CONFIDENCES[0.95] * Math.sqrt(clump * Math.abs(change));
+  const halfOf = (some: readonly number[]) =>
+    CONFIDENCES[0.95] * Math.sqrt(clump * (total(cells.before, some) + total(cells.after, some)));
+  const half = halfOf(all);
   const part = { kind: "all", where: {}, leaves: all, before, after, change, half } as const;
   return {
     before,
@@ -217,27 +211,6 @@ function allOrNothing(cells: ChangeCells, before: number, after: number): Accoun
     parts: change === 0 ? [] : [{ ...part, doubt: isSure ? undefined : "few rows" }],
     rest: { ...part, kind: "moved", leaves: [], before: 0, after: 0, change: 0, half: 0 },
     moves: [],
-    noise: () => clump,
+    halfOf,
   };
-}
-
-/** What would not have been named; or, where that is half of all rows, that they are too few. */
-function unseenOf(
-  { names, leaves, before, after, ratio }: ChangeCells,
-  { dispersion }: Outcome,
-  size: Float64Array,
-): Unseen {
-  const effective = total(size) / dispersion() / UNSEEN;
-  const price = CAUTION + Math.log(greatest(leaves.sizes)) + names.length * Math.LN2;
-  /** The rows of a value, as a part of those of both ranges, whose loss of this part would be named. */
-  const least = (lost: number, usual: number) =>
-    price / deviance(1 - lost, 1, 1 - usual) / effective;
-  const [half, fifth] = [least(0.5, PART_TOLERANCE), least(0.2, TOTAL_TOLERANCE)];
-  if (2 * half >= 1) return { of: "anything" };
-  let whole = TOTAL_TOLERANCE;
-  const bar = CAUTION + Math.LN2;
-  while (whole < 1 && (effective / 2) * deviance(1 - whole, 1, 1 - TOTAL_TOLERANCE) < bar)
-    whole += 0.01;
-  const rows = total(before) * ratio + total(after);
-  return { of: "losses", rows, half, fifth: 2 * fifth < 1 ? fifth : undefined, whole: whole / 2 };
 }

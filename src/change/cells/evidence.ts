@@ -23,6 +23,7 @@ export interface Evidence {
   readonly result: Result;
 }
 
+const RUN_SIZE = "measurements_per_run";
 /** Versions of the program that are shown. */
 const MOST_VERSIONS = 5;
 
@@ -42,27 +43,27 @@ export function runsByVersion(cells: ChangeCells, part: Part | undefined): Evide
   const inPlace = [...cells.after.keys()].filter((leaf) =>
     wanted.every(({ codes, code }) => codes?.[leaf] === code),
   );
-  const own = leavesBy(leaves.codes[version]!, inPlace);
-  const held = [...own].map(([code, leaves]) => ({
-    version: values[version]![code] ?? null,
-    before: { runs: total(runs.before, leaves), rows: total(cells.before, leaves) },
-    after: { runs: total(runs.after, leaves), rows: total(cells.after, leaves) },
-  }));
-  const size = ({ version, before, after }: (typeof held)[number]) =>
-    version === release ? Infinity : Math.max(before.runs, after.runs);
+  const held = [...leavesBy(leaves.codes[version]!, inPlace)].map(([code, own]) => {
+    const [was, is] = [total(runs.before, own), total(runs.after, own)];
+    const text = values[version]![code] ?? null;
+    const sides = [
+      { range: rangeText(cells.earlier), many: was, by: ratio, of: total(cells.before, own) },
+      { range: rangeText(cells.later), many: is, by: 1, of: total(cells.after, own) },
+    ];
+    return { text, size: text === release ? Infinity : Math.max(was, is), sides };
+  });
   const shown = held
-    .filter((each) => size(each) >= LEAST_RUNS)
-    .sort((a, b) => size(b) - size(a))
+    .filter(({ size }) => size >= LEAST_RUNS)
+    .sort((a, b) => b.size - a.size)
     .slice(0, MOST_VERSIONS)
-    .sort((a, b) => compareVersions(a.version, b.version));
-  const when = { before: rangeText(cells.earlier), after: rangeText(cells.later) };
-  const rows = shown.flatMap((each) =>
-    (["before", "after"] as const).map((side) => ({
-      [name]: each.version,
-      range: when[side],
-      runs: each[side].runs * (side === "before" ? ratio : 1),
+    .sort((a, b) => compareVersions(a.text, b.text));
+  const rows = shown.flatMap(({ text, sides }) =>
+    sides.map(({ range, many, by, of }) => ({
+      [name]: text,
+      range,
+      runs: many * by,
       // The mean of a few runs says nothing.
-      measurements_per_run: each[side].runs < LEAST_RUNS ? null : each[side].rows / each[side].runs,
+      [RUN_SIZE]: many < LEAST_RUNS ? null : of / many,
     })),
   );
   const { range: _, ...known } = origin;
@@ -74,22 +75,17 @@ export function runsByVersion(cells: ChangeCells, part: Part | undefined): Evide
     ...(filter !== "" && { filter }),
     columns: {
       dimensions: [
-        { name, order: shown.map(({ version }) => version) },
-        { name: "range", order: [when.before, when.after] },
+        { name, order: shown.map(({ text }) => text) },
+        { name: "range", order: [rangeText(cells.earlier), rangeText(cells.later)] },
       ],
       measures: [
         { ...measure, name: "runs", label: "Runs", unit: "runs", main: true },
-        {
-          ...measure,
-          name: "measurements_per_run",
-          label: "Measurements a run",
-          unit: "measurements",
-        },
+        { ...measure, name: RUN_SIZE, label: "Measurements a run", unit: "measurements" },
       ],
     },
     reductions: [
       ...(left > 0 ? [`The ${shown.length} of ${held.length} versions with most runs.`] : []),
-      ...(rows.some((row) => row.runs > 0 && row.measurements_per_run === null)
+      ...(rows.some((row) => row.runs > 0 && row[RUN_SIZE] === null)
         ? [`Not drawn: what fewer than ${LEAST_RUNS} runs held.`]
         : []),
     ],
@@ -134,24 +130,16 @@ export async function flowOf(
   const isSame = +(later[0]?.start ?? 0) !== +after.start || Math.abs(seen - known) <= known / 50;
   if (!isSame) return undefined;
   const isWeekly = +before.end - +before.start > 6.9 * DAY;
-  const placeOf = (start: Date) => {
-    const instant = Temporal.Instant.fromEpochMilliseconds(+start);
+  const placed = flow.map((bucket) => {
+    const instant = Temporal.Instant.fromEpochMilliseconds(+bucket.start);
     const { dayOfWeek, hour } = instant.toZonedDateTimeISO(after.timeZone);
-    return `${isWeekly ? dayOfWeek : ""} ${hour}`;
-  };
-  const usual = new Map<string, number[]>();
-  for (const { start, end, complete, observed } of flow) {
-    if (!complete || end > before.end || start >= after.start) continue;
-    const place = placeOf(start);
-    usual.set(place, [...(usual.get(place) ?? []), observed]);
-  }
-  const expected = (start: Date) => {
-    const values = usual.get(placeOf(start)) ?? [];
-    if (start < after.start || values.length === 0) return null;
-    return values.reduce((sum, value) => sum + value, 0) / values.length;
-  };
-  const rows = flow.map(({ start, observed }) => {
-    return { [time.name]: start, observed, expected: expected(start) };
+    return { ...bucket, place: `${isWeekly ? dayOfWeek : ""} ${hour}` };
+  });
+  const earlier = placed.filter(({ end, complete }) => complete && end <= before.end);
+  const rows = placed.map(({ start, observed, place }) => {
+    const alike = earlier.filter((one) => start >= after.start && one.place === place);
+    const all = alike.reduce((sum, one) => sum + one.observed, 0);
+    return { [time.name]: start, observed, expected: alike.length > 0 ? all / alike.length : null };
   });
   const counted = { unit: cells.unit, additive: true } as const;
   const hours = isWeekly ? "same hours of the week" : "same hours";

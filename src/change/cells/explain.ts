@@ -156,8 +156,8 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
       change,
       ...(rate !== undefined && { rate, mix: mix! }),
       text: `${part.rest === true ? "the rest of " : ""}${elementText(where)}`,
-      // No more can be lost than was there.
-      low: Math.max(change - half, cells.kind === "flow" ? -(part.before ?? 0) : -Infinity),
+      // More may be lost than was there: more might have come.
+      low: change - half,
       high: change + half,
       part: whole === 0 ? null : change / whole,
       grade: part.doubt !== undefined ? "may be" : "named",
@@ -184,7 +184,7 @@ function explanationOf(cells: ChangeCells, account: Account): Explanation {
     found: causes.some(({ grade }) => grade === "named"),
     undecided:
       causes[0] === undefined
-        ? !isKnown(account) || isLarge(account) || account.unseen?.of === "anything"
+        ? !isKnown(account) || isLarge(account) || account.seen === "nothing"
         : causes[0].grade === "may be",
     causes,
     rest,

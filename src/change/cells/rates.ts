@@ -1,18 +1,10 @@
-import { greatest } from "../../base/statistics.js";
 import { CONFIDENCES } from "../../query/wilson.js";
-import type { Account, MixShift, Part, Unseen } from "./account.js";
+import type { Account, MixShift, Part } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, total, without, type Column } from "./cube.js";
 import { openOf, releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
-import { deviance, evidence, search, type Contrast, type Found, type Outcome } from "./scan.js";
-import {
-  CAUTION,
-  CLUMP,
-  PART_TOLERANCE,
-  RATE_CLUMP,
-  TOTAL_TOLERANCE,
-  UNSEEN,
-} from "./thresholds.js";
+import { evidence, search, seenOf, type Contrast, type Found } from "./scan.js";
+import { CAUTION, CLUMP, PART_TOLERANCE, RATE_CLUMP, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** Rows and rate, before and after. */
 interface Rate {
@@ -58,7 +50,7 @@ export function rateAccount(given: ChangeCells): Account {
     const change = all.r1 - all.r0 || 0;
     const rest = { kind: "moved", where: {}, leaves: without(cells.before.length, []) } as const;
     const none = { ...rest, ...ends, change, half: 0, rate: change, mix: 0 };
-    return { before: was, after: is, half: 0, parts: [], rest: none, moves: [], noise: () => 1 };
+    return { before: was, after: is, half: 0, parts: [], rest: none, moves: [], halfOf: () => 0 };
   }
   const outcome = search(() => asItWas);
   const whole = all.r1 - all.r0;
@@ -111,6 +103,12 @@ export function rateAccount(given: ChangeCells): Account {
   } else if (beside.whole?.isCertain === true) {
     parts.push(wholePart());
   }
+  // Beside a whole that moved, what stayed is but an exception.
+  parts.sort(
+    (a, b) =>
+      Number(b.kind === "mix") - Number(a.kind === "mix") ||
+      Math.abs(b.change) - Math.abs(a.change),
+  );
   const [maybe] = outcome.maybe;
   if (parts.length === 0 && maybe !== undefined) parts.push(partOf(maybe, "chance"));
   if (parts.length === 0 && outcome.whole) parts.push(wholePart("chance"));
@@ -119,6 +117,11 @@ export function rateAccount(given: ChangeCells): Account {
     return { ...own, open: openOf(cells, beside.rival) };
   }
   const isOpen = parts.every(({ doubt }) => doubt !== undefined);
+  // Of a mean its own units: events are worth variance ÷ mean each.
+  const perRow =
+    cells.variance === undefined ? all.r0 : all.r0 ** 2 / Math.max(1e-9, cells.variance);
+  const events = (perRow * Math.min(all.n0, all.n1)) / outcome.dispersion();
+  const most = quantile !== undefined || cells.unit === "share" ? 1 / all.r0 - 1 : 2;
   return {
     before: was,
     after: is,
@@ -126,8 +129,8 @@ export function rateAccount(given: ChangeCells): Account {
     parts,
     rest: part({ where: {}, leaves: without(cells.before.length, parts) }),
     moves: [],
-    unseen: isOpen ? unseenOf(cells, all, outcome) : undefined,
-    noise: outcome.dispersion,
+    seen: isOpen ? seenOf(cells.leaves, events, most) : undefined,
+    halfOf,
   };
 }
 
@@ -151,28 +154,6 @@ function contrastOf(cells: ChangeCells): Contrast {
     usual: { dispersion, least: dispersion },
     tolerance: (dims) => (dims.length === 0 ? TOTAL_TOLERANCE : PART_TOLERANCE),
   };
-}
-
-/** Parts of the rows for which it is said what would have been seen of them. */
-const LOOKED_AT = [0.05, 0.1, 0.25, 0.5];
-
-/** What change would have been named: the least that a part of the rows had to move by. */
-function unseenOf(cells: ChangeCells, { n0, n1, r0: rate }: Rate, outcome: Outcome): Unseen {
-  const { names, leaves, quantile, unit, variance } = cells;
-  const price = CAUTION + Math.log(greatest(leaves.sizes)) + names.length * Math.LN2;
-  // Of a mean its own units: events are worth variance ÷ mean each.
-  const perRow = variance === undefined ? rate : rate ** 2 / Math.max(1e-9, variance);
-  const events = (perRow * Math.min(n0, n1)) / outcome.dispersion() / UNSEEN;
-  const least = (part: number) => {
-    let more = PART_TOLERANCE;
-    while (more < 1000 && part * events * deviance(1 + more, 1, 1 + PART_TOLERANCE) < price)
-      more *= 1.1;
-    return more * rate;
-  };
-  // A quantile moves as the share above its middle does.
-  const most = quantile !== undefined || unit === "share" ? 1 - rate : 2 * rate;
-  const part = LOOKED_AT.find((part) => least(part) < most);
-  return part === undefined ? { of: "anything" } : { of: "moves", part, rate, least: least(part) };
 }
 
 /** This part of another mix, or of another value's growth, is as good as all of it. */

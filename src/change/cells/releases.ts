@@ -1,10 +1,12 @@
 import { isVersionColumn } from "../../result/origin.js";
 import { compareVersions } from "../../result/version-order.js";
 import type { CauseWhere } from "../words.js";
+import type { Part } from "./account.js";
 import type { ChangeCells } from "./cells.js";
-import { cuboid, leavesBy, leavesIn, sums, total, type Column, type Cuboid } from "./cube.js";
+import { cuboid, leavesBy, sums, total, type Column } from "./cube.js";
 import type { Contrast, Found } from "./scan.js";
 import {
+  CLUMP,
   FLOOD,
   LEAST_REST,
   LEAST_RUNS,
@@ -13,7 +15,6 @@ import {
   NEARLY,
   PART_TOLERANCE,
   TOTAL_TOLERANCE,
-  WIDE,
 } from "./thresholds.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -112,90 +113,47 @@ export interface Placeholder {
 }
 
 /**
- * The cells with rows of a placeholder where the rows of its release's program were before: it says
- * nothing of where they are, so that nothing is missing elsewhere, and no place is new.
+ * The cells with no place of a program whose release reports a placeholder for it: where its rows came
+ * from can't be compared, so that nothing is missing elsewhere, and no place is new.
  */
 export function withPlaces(given: ChangeCells): {
   cells: ChangeCells;
   placeholders: readonly Placeholder[];
 } {
   if (!hasReleases(given)) return { cells: given, placeholders: [] };
-  const { leaves, names, values } = given;
+  const { leaves, names, values, before, after, ratio } = given;
   const { programs, releases } = groupings(given);
-  const placeholders: Placeholder[] = [];
-  let cells = given;
-  const dims = usersOf(given).users.dims.filter((one) => !releases.dims.includes(one));
-  for (const at of dims) {
-    const others = cuboid(
-      leaves,
-      dims.filter((one) => one !== at),
-    );
-    // One user has a country and a network of his own, too.
-    const isWide = (some: readonly number[]) => {
-      const own = [...leavesBy(others.parts, some).values()].map((of) => total(given.after, of));
-      const squares = own.reduce((sum, n) => sum + n ** 2, 0);
-      return dims.length === 1 || total(given.after, some) ** 2 / squares > WIDE;
-    };
-    const reported = cuboid(leaves, [...releases.dims, at]);
-    const ofValue = cuboid(leaves, [at]);
-    const all = sums(
-      ofValue,
-      given.before.map((n, leaf) => n + given.after[leaf]!),
-    );
-    const ofRelease = sums(releases, given.after);
-    const was = sums(programs, given.before);
-    sums(reported, given.after).forEach((rows, group) => {
+  const [had, has] = [before, after].map((column) => sums(programs, column)) as [Column, Column];
+  const codes = [...leaves.codes];
+  const placeholders = usersOf(given).users.dims.flatMap((at): Placeholder[] => {
+    if (releases.dims.includes(at)) return [];
+    const [reported, ofValue] = [cuboid(leaves, [...releases.dims, at]), cuboid(leaves, [at])];
+    const [ofRelease, now, then] = [
+      sums(releases, after),
+      sums(ofValue, after),
+      sums(ofValue, before),
+    ];
+    return Array.from(sums(reported, after)).flatMap((rows, group) => {
       const leaf = reported.example[group]!;
-      const had = given.ratio * was[programs.parts[leaf]!]!;
-      // More than the program can have had are a flood.
+      const [program, value] = [programs.parts[leaf]!, ofValue.parts[leaf]!];
+      const was = had[program]! * ratio;
+      // They came out of what its program had elsewhere: no flood, and no user who is new.
       const isPlaceholder =
-        rows > PART_TOLERANCE * had &&
-        rows < 2 * had &&
+        rows > Math.max(PART_TOLERANCE * was, LEAST_RUNS * CLUMP.rows) &&
         rows > NEARLY * ofRelease[releases.parts[leaf]!]! &&
-        rows > NEARLY * all[ofValue.parts[leaf]!]! &&
-        isWide(leavesIn(reported.parts, group));
-      if (!isPlaceholder) return;
-      cells = placed(cells, at, reported, group);
-      const valueOf = (dim: number) => values[dim]![leaves.codes[dim]![leaf]!]!;
+        rows > NEARLY * (now[value]! + then[value]!) &&
+        was - (has[program]! - rows) > rows / 2;
+      if (!isPlaceholder) return [];
+      const own = leaves.codes[at]![leaf]!;
+      codes[at] = codes[at]!.map((code, one) => (programs.parts[one] === program ? own : code));
       const where: Record<string, string | null> = {};
-      for (const dim of releases.dims) where[names[dim]!] = valueOf(dim);
-      placeholders.push({ where, dimension: names[at]!, value: valueOf(at) });
+      for (const dim of releases.dims)
+        where[names[dim]!] = values[dim]![leaves.codes[dim]![leaf]!]!;
+      return [{ where, dimension: names[at]!, value: values[at]![own]! }];
     });
-  }
-  return { cells, placeholders };
-}
-
-/** Moves the rows of a group to the other leaves of its release, by what its program had there, and by what else is known of them. */
-function placed(cells: ChangeCells, at: number, reported: Cuboid, group: number): ChangeCells {
-  const { leaves, before, runs } = cells;
-  const { places, releases } = groupings(cells);
-  const had = sums(places, before);
-  const own = leavesIn(reported.parts, group);
-  const release = releases.parts[own[0]!]!;
-  const others = leavesIn(releases.parts, release).filter((leaf) => reported.parts[leaf] !== group);
-  // The same test, and the same network of rows that lack a country.
-  const rest = [...leaves.codes.keys()].filter((one) => one !== at);
-  const { parts } = cuboid(leaves, rest);
-  const alike = leavesBy(parts, others);
-  const weightOf = (leaf: number) => had[places.parts[leaf]!]!;
-  const spread = (column: Column) => {
-    const all = column.slice();
-    for (const leaf of own) {
-      const same = (alike.get(parts[leaf]!) ?? []).filter((one) => weightOf(one) > 0);
-      const to = same.length > 0 ? same : others;
-      const weight = to.reduce((sum, one) => sum + weightOf(one), 0);
-      if (!(weight > 0)) continue;
-      all[leaf]! -= column[leaf]!;
-      for (const one of to) all[one]! += (column[leaf]! * weightOf(one)) / weight;
-    }
-    return all;
-  };
-  return {
-    ...cells,
-    after: spread(cells.after),
-    partAfter: spread(cells.partAfter),
-    ...(runs && { runs: { ...runs, after: spread(runs.after) } }),
-  };
+  });
+  if (placeholders.length === 0) return { cells: given, placeholders };
+  return { cells: { ...given, leaves: { ...leaves, codes } }, placeholders };
 }
 
 /**
@@ -272,31 +230,18 @@ export function programOf(
   return { [names[program]!]: values[program]![code!]! };
 }
 
-/** Two accounts of a part that its rows don't tell apart. */
-export type Open =
-  /** All rows did it, or this value alone. */
-  | { readonly of: "all"; readonly where: CauseWhere }
-  /** This release of the program, or the whole program. */
-  | { readonly of: "program"; readonly release: string }
-  /** This release, or its users went to another that sends hardly anything. */
-  | { readonly of: "silent"; readonly release: string; readonly other: string }
-  /** It lost rows, or another release was shut out whose users were to come to it. */
-  | { readonly of: "lost"; readonly other: string }
-  /** It was shut out, or its users went to the newest release, which lost them. */
-  | { readonly of: "gone"; readonly other: string };
-
 /** That all rows did something, or the element alone that explains it as well. */
-export function openOf(cells: ChangeCells, rival: Found | undefined): Open | undefined {
-  return rival && { of: "all", where: whereOf(cells, rival) };
+export function openOf(cells: ChangeCells, rival: Found | undefined): Part["open"] {
+  return rival && [{}, whereOf(cells, rival)];
 }
 
 /** Of leaves of one program: the release that their change comes from. */
 export interface Guilty {
   readonly version: string;
-  /** Missing where it may have been the whole program. */
+  /** Missing where it may have been another. */
   readonly leaves?: readonly number[];
-  /** What these rows can't tell of it. */
-  readonly open?: Open | undefined;
+  /** The release that may have done it instead; null for the whole program. */
+  readonly rival?: string | null | undefined;
 }
 
 interface ReleaseRows {
@@ -313,14 +258,13 @@ interface ReleaseRows {
  * One that is gone altogether was shut out, as users never all upgrade within a range. Otherwise the loss
  * follows how many users upgraded, or is even, which means the whole program.
  *
- * @param noise the dispersion of these rows. @param least part of the program's rows that is a loss.
+ * @param noise the dispersion of these rows.
  */
 export function guiltyRelease(
   cells: ChangeCells,
   counted: Pick<ChangeCells, "before" | "after">,
   leaves: readonly number[],
   noise: number,
-  least = TOTAL_TOLERANCE,
 ): Guilty | undefined {
   const { version } = releaseDimensions(cells);
   const rowsOf = (some: readonly number[], text = ""): ReleaseRows => {
@@ -339,24 +283,22 @@ export function guiltyRelease(
   );
   const shut = gone[0];
   const lost = all.was - all.is;
-  const isLost = lost > Math.max(least * all.was, Math.sqrt(noise * (all.was + all.is)));
+  const isLost = lost > Math.max(TOTAL_TOLERANCE * all.was, Math.sqrt(noise * (all.was + all.is)));
   const isLeft = all.is > PART_TOLERANCE * all.was;
   if (shut && gone.length === 1 && isLeft && isLost && shut.was >= lost) {
     const newest = releases[0]!;
     // All may have gone to one that came since, and it may have lost them.
     const isNew = newest !== shut && newest.was < LEAST_SHARE * all.was;
     if (isNew && newest.is > LEAST_SHARE * all.is) {
-      const open = { of: "lost", other: shut.text } as const;
-      return { version: newest.text, leaves: newest.leaves, open };
+      return { version: newest.text, leaves: newest.leaves, rival: shut.text };
     }
-    const open = newest === shut ? undefined : ({ of: "gone", other: newest.text } as const);
-    return { version: shut.text, leaves: shut.leaves, open };
+    const rival = newest === shut ? undefined : newest.text;
+    return { version: shut.text, leaves: shut.leaves, rival };
   }
   const [newest, ...others] = releases.filter(
     ({ was, is }) => is > LEAST_SHARE * all.is || was > LEAST_SHARE * all.was,
   );
-  if (least === 0 || !isLeft || newest === undefined || !others.some(({ was }) => was > 0))
-    return undefined;
+  if (!isLeft || newest === undefined || !others.some(({ was }) => was > 0)) return undefined;
   const level = all.is / all.was;
   const kept = others.filter(({ was, is }) => was > 0 && is / was > Math.sqrt(level));
   const old = rowsOf(kept.flatMap((one) => one.leaves));
@@ -369,17 +311,14 @@ export function guiltyRelease(
     if (all.is > all.was) return own;
     // Users may have gone to a newer one that hardly sends anything.
     const silent = releases.slice(0, releases.indexOf(newest)).find(({ was, is }) => is > 2 * was);
-    if (silent !== undefined) {
-      const open = { of: "silent", release: newest.text, other: silent.text } as const;
-      return { version: newest.text, open };
-    }
+    if (silent !== undefined) return { version: newest.text, rival: silent.text };
     // Nobody knows whether users of a release that is gone would have come to it.
-    return { ...own, open: shut && { of: "lost", other: shut.text } };
+    return { ...own, rival: shut?.text };
   }
   // Where nobody upgraded it is the program.
   if (all.is > all.was || Math.abs(newest.is / newest.was / level - 1) < TOTAL_TOLERANCE)
     return undefined;
-  return { version: newest.text, open: { of: "program", release: newest.text } };
+  return { version: newest.text, rival: null };
 }
 
 /** Users of a program who went from release to release. */

@@ -21,6 +21,8 @@ type Ask = (options: object) => Promise<Result<object>>;
 const LEAST_REPEATED = 0.5;
 /** So many causes are asked about. */
 const MOST_ASKED = 3;
+/** So many ranges before the earlier one show whether something is new. */
+const RANGES_BEFORE = 4;
 
 /**
  * Asks of parts whose runs hold fewer measurements how long the runs last, of those that hold more how
@@ -29,77 +31,43 @@ const MOST_ASKED = 3;
  */
 export async function withRunEvidence(
   source: ChangeSource,
-  compared: Compared,
+  { before, after, where = {}, signal }: Compared,
   parts: readonly Part[],
 ): Promise<Part[]> {
-  const asks: { readonly [question: string]: unknown } = { ...source };
-  const { durations, runDurations, duplicates } = asks as Partial<Record<string, Ask>>;
+  const asks = { ...source } as Partial<Record<"durations" | "runDurations" | "duplicates", Ask>>;
+  /** The one number that is asked of rows of a range. */
+  const numberOf = async (ask: Ask, range: TimeRange, own: Part["where"], more: object) => {
+    const question = { range, every: "all", where: { ...where, ...own }, ...more };
+    const [row] = (await ask({ ...question, ...(signal && { signal }) })).rows();
+    const { q50, share, rows } = (row ?? {}) as Partial<Record<string, number | null>>;
+    return q50 ?? share ?? rows ?? NaN;
+  };
+  const seenOf = async (part: Part): Promise<Part> => {
+    if (part.kind === "runs hold") {
+      const isFewer = part.holds < part.held;
+      const ask = isFewer ? (asks.durations ?? asks.runDurations) : asks.duplicates;
+      if (ask === undefined) return part;
+      // Of a release that is new its program shows what was.
+      const all = Object.entries(part.where).filter(([name]) => !isVersionColumn(name));
+      const more = isFewer ? { quantiles: [0.5] } : {};
+      const was = await numberOf(ask, before, Object.fromEntries(all), more);
+      const is = await numberOf(ask, after, part.where, more);
+      // Duplicates tell it only where they are enough of it.
+      const least = isFewer ? -Infinity : LEAST_REPEATED * (1 - part.before! / part.after!);
+      return is - was > least ? { ...part, shown: { was, is } } : part;
+    }
+    const start = new Date(+before.start - RANGES_BEFORE * (+before.end - +before.start));
+    const range = { ...before, start, end: before.start };
+    const ask: Ask = (question) => source.ask(question as never);
+    const rows = await numberOf(ask, range, part.where, { measures: { rows: count() } });
+    return rows > 0 ? { ...part, history: { rows, range } } : part;
+  };
   const known: Part[] = [];
   for (const [at, part] of parts.entries()) {
-    if (at < MOST_ASKED && part.kind === "runs hold") {
-      const isFewer = part.holds < part.held;
-      const ask = isFewer ? (durations ?? runDurations) : duplicates;
-      const shown = ask && (await sidesOf(ask, isFewer, compared, part));
-      // Duplicates tell it only where they are enough of it.
-      const more = 1 - part.before! / part.after!;
-      const isTold = shown && (isFewer || shown.is - shown.was > LEAST_REPEATED * more);
-      known.push({ ...part, ...(isTold && { shown }) });
-    } else if (at < MOST_ASKED && part.before === 0) {
-      const history = await optional(() => historyOf(source, compared, part));
-      known.push({ ...part, ...(history && { history }) });
-    } else known.push(part);
+    const values = Object.values(part.where);
+    const isAsked = part.kind === "runs hold" || (part.before === 0 && values.length > 0);
+    const canAsk = at < MOST_ASKED && values.every((value) => typeof value === "string");
+    known.push((isAsked && canAsk && (await optional(() => seenOf(part)))) || part);
   }
   return known;
-}
-
-/** Of a part's rows; undefined where one of its values is missing. */
-function questionOf(
-  { where = {}, signal }: Compared,
-  range: TimeRange,
-  own: readonly (readonly [string, unknown])[],
-) {
-  if (own.some(([, value]) => typeof value !== "string")) return undefined;
-  const filter = { ...where, ...Object.fromEntries(own) } as Where;
-  return { range, every: "all", where: filter, ...(signal && { signal }) };
-}
-
-/** So many ranges before the earlier one show whether something is new. */
-const RANGES_BEFORE = 4;
-
-/** Of what has no row in the earlier range: rows that came before it; undefined where none did. */
-async function historyOf(
-  source: ChangeSource,
-  compared: Compared,
-  part: Part,
-): Promise<Part["history"]> {
-  const { before } = compared;
-  const start = new Date(+before.start - RANGES_BEFORE * (+before.end - +before.start));
-  const range = { ...before, start, end: before.start };
-  const own = Object.entries(part.where);
-  const question = own.length > 0 && questionOf(compared, range, own);
-  if (!question) return undefined;
-  const asked = { ...question, measures: { rows: count() } };
-  const [row] = (await source.ask(asked as never)).rows() as { rows: number }[];
-  return row && row.rows > 0 ? { rows: row.rows, range } : undefined;
-}
-
-/** Median duration, or the share of surplus rows: of the part's program before, and of the part now. */
-async function sidesOf(
-  ask: Ask,
-  isFewer: boolean,
-  compared: Compared,
-  part: Part,
-): Promise<{ readonly was: number; readonly is: number } | undefined> {
-  const own = Object.entries(part.where);
-  const sideOf = async (range: TimeRange, values: typeof own) => {
-    const question = questionOf(compared, range, values);
-    if (question === undefined) return NaN;
-    const answer = await ask({ ...question, ...(isFewer && { quantiles: [0.5] }) });
-    const [row] = answer.rows() as { q50?: number | null; share?: number | null }[];
-    return row?.q50 ?? row?.share ?? NaN;
-  };
-  const wider = own.filter(([name]) => !isVersionColumn(name));
-  const was = await optional(() => sideOf(compared.before, wider));
-  const is = was === null ? null : await optional(() => sideOf(compared.after, own));
-  return was === null || is === null || !Number.isFinite(was + is) ? undefined : { was, is };
 }

@@ -1,19 +1,11 @@
 import { CONFIDENCES } from "../../query/wilson.js";
-import { compareVersions } from "../../result/version-order.js";
 import type { CauseWhere } from "../words.js";
-import type { Part, RunsHold } from "./account.js";
+import type { Part } from "./account.js";
 import type { ChangeCells } from "./cells.js";
-import { cuboid, leavesBy, sums, total, type Column } from "./cube.js";
+import { cuboid, sums, total, type Column } from "./cube.js";
 import { openOf, releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
 import { search, type Contrast, type Found } from "./scan.js";
-import {
-  FLOOD,
-  LEAST_RUNS,
-  LEAST_SHARE,
-  PRIOR,
-  RUN_SCATTER,
-  TOTAL_TOLERANCE,
-} from "./thresholds.js";
+import { FLOOD, LEAST_RUNS, PRIOR, RUN_SCATTER, TOTAL_TOLERANCE } from "./thresholds.js";
 
 type Runs = NonNullable<ChangeCells["runs"]>;
 
@@ -68,19 +60,9 @@ export function runSizes(cells: ChangeCells) {
     const [before, now] = [asBefore.reduce((sum, n) => sum + n, 0), total(cells.after, some)];
     const scale = total(toHold, some) / total(given.exposureAfter, some);
     const half = CONFIDENCES[0.95] * Math.sqrt(variance(some)) * scale;
-    const fact = releaseRuns(
-      cells,
-      runs,
-      { where, leaves: some, held, own },
-      {
-        kind: "runs hold",
-        holds: total(is, some) / come,
-        held: (total(toHold, some) * own) / come,
-        grown: come / came,
-      },
-    );
     const rows = { where, leaves: some, before, after: now, change: now - before, half };
-    return [{ ...rows, ...fact, ...more }];
+    const size = { holds: total(is, some) / come, held: (total(toHold, some) * own) / come };
+    return [{ ...rows, kind: "runs hold", ...size, grown: come / came, ...more }];
   };
   const sizes = named.flatMap((one) => part(whereOf(cells, one), one.leaves));
   if (whole?.isCertain === true) {
@@ -113,44 +95,4 @@ function heldBy(cells: ChangeCells, runs: Runs): { held: Column; scatter: Column
     Math.max(RUN_SCATTER.least, (sum[kind]! + PRIOR * RUN_SCATTER.of) / (counts[kind]! + PRIOR)),
   );
   return { held, scatter };
-}
-
-/** A release against the one before it, and the runs of all its program's releases. */
-function releaseRuns(
-  cells: ChangeCells,
-  runs: Runs,
-  about: { where: CauseWhere; leaves: readonly number[]; held: Column; own: number },
-  size: RunsHold,
-): RunsHold {
-  const { names, values, ratio } = cells;
-  const { where, leaves, held, own } = about;
-  const { version } = releaseDimensions(cells);
-  const release = where[names[version] ?? ""];
-  const codes = cells.leaves.codes[version];
-  if (typeof release !== "string" || codes === undefined) return size;
-  const alike = Object.keys(where)
-    .map((one) => cells.leaves.codes[names.indexOf(one)]!)
-    .filter((one) => one !== codes);
-  const all = [...codes.keys()].filter((leaf) =>
-    alike.every((one) => one[leaf] === one[leaves[0]!]),
-  );
-  const was = total(runs.before, all);
-  const [previous] = [...leavesBy(codes, all)]
-    .map(([code, some]) => ({ text: values[version]![code] ?? "", some }))
-    .filter(
-      ({ text, some }) =>
-        compareVersions(text, release) < 0 && total(runs.before, some) > LEAST_SHARE * was,
-    )
-    .sort((a, b) => compareVersions(b.text, a.text));
-  // What the release before would have held of the same tests (indirect standardization).
-  const usual = (some: readonly number[]) =>
-    some.reduce((sum, leaf) => sum + runs.before[leaf]! * held[leaf]!, 0);
-  const standardized =
-    previous && (size.held / own) * (total(cells.before, previous.some) / usual(previous.some));
-  return {
-    ...size,
-    ...(standardized !== undefined && { held: standardized }),
-    grown: total(runs.after, all) / (was * ratio),
-    previous: previous?.text ?? null,
-  };
 }

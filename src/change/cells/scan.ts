@@ -1,3 +1,4 @@
+import { greatest } from "../../base/statistics.js";
 import {
   cuboids,
   leavesIn,
@@ -475,10 +476,39 @@ export function search(make: (out: Uint8Array) => Contrast): Outcome {
       gain > ONCE_IN_TEN ? { leaves, isCertain: gain / unseen > CAUTION + Math.LN2 } : undefined,
     rival,
     dispersion,
-    // As much might have come, or not, as was there: a prediction.
+    // As much might have come, or not, as was there: a prediction. Nor is none certain to stay none.
     variance: (some) => {
       const [a, e] = [total(given.after, some), expectedOf(given, some)];
-      return unseen * dispersion(some) * (e + Math.max(a, e));
+      return unseen * dispersion(some) * Math.max(1, e + Math.max(a, e));
     },
   };
+}
+
+/** A part of the rows, and the least relative change of it that would have been named. */
+export interface Seen {
+  readonly part: number;
+  readonly least: number;
+}
+
+/** Parts of the rows for which it is said what would have been seen of them. */
+const LOOKED_AT = [0.05, 0.1, 0.25, 0.5, 1];
+
+/**
+ * What change would have been named; "nothing" where not even the greatest of all rows.
+ *
+ * @param events independent ones of a range. @param most the greatest relative change: below 0 a loss.
+ */
+export function seenOf({ sizes }: Leaves, events: number, most: number): Seen | "nothing" {
+  const price = CAUTION + Math.log(greatest(sizes)) + sizes.length * Math.LN2;
+  const usual = 1 + Math.sign(most) * PART_TOLERANCE;
+  const steps = Array.from({ length: 100 }, (_, at) => ((at + 1) / 100) * most);
+  for (const part of LOOKED_AT) {
+    const least = steps.find(
+      (by) =>
+        Math.abs(by) > PART_TOLERANCE &&
+        (part * events * deviance(1 + by, 1, usual)) / UNSEEN > price,
+    );
+    if (least !== undefined) return { part, least: Math.abs(least) };
+  }
+  return "nothing";
 }

@@ -11,9 +11,9 @@ import {
   valueText,
   type CauseWhere,
 } from "../words.js";
-import type { Account, Cause, Doubt, MixShift, Part, RunsHold, Unseen } from "./account.js";
+import type { Account, Cause, Doubt, MixShift, Part, ReleaseRate, RunsHold } from "./account.js";
 import type { ChangeCells } from "./cells.js";
-import { releaseDimensions, type Move, type Open } from "./releases.js";
+import type { Move } from "./releases.js";
 import { PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** All English of `explain` and `compare`: what facts in numbers say. */
@@ -54,7 +54,7 @@ export function tellExplanation(
   account: Account,
   causes: readonly Cause[],
 ): Telling {
-  const { before, after, parts, unseen, news = [] } = account;
+  const { before, after, parts, seen, news = [] } = account;
   const label = spoken(cells.label);
   const whole = wholeText(cells, account);
   if (!isKnown(account)) {
@@ -63,18 +63,15 @@ export function tellExplanation(
     const why = cells.whyEmpty ?? `I can't tell it, because ${which} ${holds} such rows`;
     return tell("I can't tell what changed", why, [whole]);
   }
-  const isTooFew = unseen?.of === "anything";
-  const unseenIs = unseen && unseenText(cells, unseen);
+  const isTooFew = seen === "nothing";
   const more = [
     cells.unlike,
-    // A release tells it itself.
-    ...parts.map(({ kind, open }) => kind === "moved" && open && openText(open)),
-    isTooFew && unseenIs,
+    isTooFew && seenText(cells, account),
     // Of rows that are too few nobody knows that users only upgraded.
     ...(isTooFew ? [] : movesText(cells, account.moves)),
     ...(account.placeholders ?? []).map(
       ({ where, dimension, value }) =>
-        `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: they count where its program's were before`,
+        `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: its program isn't compared by ${dimension}`,
     ),
     ...parts.map((part) => renamedText(part, parts)),
     ...parts.map(historyText),
@@ -82,7 +79,7 @@ export function tellExplanation(
       ({ where, after }) =>
         `${elementText(where)} appeared, with ${amount(after, "")} ${cells.unit} and none before.`,
     ),
-    !isTooFew && unseenIs,
+    seen !== undefined && !isTooFew && seenText(cells, account),
   ];
   const [first, ...others] = causes;
   // A doubt is no headline while the whole moved by no more than its noise.
@@ -93,19 +90,17 @@ export function tellExplanation(
   if (first === undefined || isDoubt) {
     const looked = cells.names.join(", ");
     const doubts = causes.map((cause, at) => causeSentence(cells, cause, parts[at]!, parts));
-    if (doubts.length === 0 && isLarge(account)) {
-      const head = `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`;
-      return tell(head, whole, [`No part of it stands out from the noise in ${looked}`, ...more]);
-    }
-    if (isTooFew) {
-      const head = "I can't tell whether a part of it moved: too few rows";
-      return tell(head, whole, [...doubts, ...more]);
-    }
-    if (doubts.length > 0)
-      return tell("Nothing stands out for certain", whole, [...doubts, ...more]);
-    const moved = account.moves.length > 0 ? "Apart from upgrades no" : "No";
-    const usual = `${moved} part of it moved by more than is usual, in ${looked}`;
-    return tell("Nothing stands out", whole, [usual, ...more]);
+    const isUntold = doubts.length === 0 && isLarge(account);
+    const no = `${account.moves.length > 0 ? "Apart from upgrades no" : "No"} part of it`;
+    const head = isUntold
+      ? `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`
+      : isTooFew
+        ? "I can't tell whether a part of it moved: too few rows"
+        : `Nothing stands out${doubts.length > 0 ? " for certain" : ""}`;
+    const none = isUntold
+      ? `No part of it stands out from the noise in ${looked}`
+      : doubts.length === 0 && !isTooFew && `${no} moved by more than is usual, in ${looked}`;
+    return tell(head, whole, [none, ...doubts, ...more]);
   }
   const [head, evidence, ...details] = causeTexts(cells, first, parts[0]!, parts);
   const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
@@ -113,8 +108,7 @@ export function tellExplanation(
     return causeSentence(cells, cause, parts[at + 1]!, parts);
   });
   const untold = others.length - listed.length;
-  return tell(headOf(head, parts[0]!), evidence, [
-    doubtOf(parts[0]!),
+  return tell(head, evidence, [
     ...details,
     isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
     ...listed,
@@ -125,24 +119,9 @@ export function tellExplanation(
 }
 
 /** What happened to a cause's rows, in a sentence or more: "Possibly probe_cc IT fell …. … it may be one user." */
-export function causeSentence(
-  cells: ChangeCells,
-  cause: Cause,
-  part: Part,
-  parts: readonly Part[],
-): string {
-  const [headline, evidence, ...details] = causeTexts(cells, cause, part, parts);
-  return tell(headOf(headline, part), evidence, [doubtOf(part), ...details]).sentence;
-}
-
-function doubtOf({ doubt }: Part): string | undefined {
-  return doubt && DOUBTS[doubt];
-}
-
-/** Names keep their capitals: "Possibly all rows alike fell", "Possibly Kiosk stopped". */
-function headOf(headline: string, { doubt }: Part): string {
-  if (doubt === undefined) return headline;
-  return `Possibly ${/^(All|The|It|Users) /.test(headline) ? lowered(headline) : headline}`;
+export function causeSentence(...about: Parameters<typeof causeTexts>): string {
+  const [headline, evidence, ...details] = causeTexts(...about);
+  return tell(headline, evidence, details).sentence;
 }
 
 /** How the measure moved over all rows; nothing where that isn't known. */
@@ -224,10 +203,32 @@ function shortChange(before: number | null, after: number | null, unit: string):
 
 /** ", 80 % of the change"; nothing where it went against the change, or parts outweigh it by far. */
 function partText(part: number | null): string {
-  return part === null || part < 0.01 || part > 2 ? "" : `, ${percent(part)} of the change`;
+  if (part === null || part < 0.01 || part > 2) return "";
+  if (part > 1 + PART_TOLERANCE) return ", more than the change: other rows went the other way";
+  return `, ${part > 1 - PART_TOLERANCE ? "all" : percent(part)} of the change`;
 }
 
+/** What happened, with its doubts. */
 function causeTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonly Part[]): Texts {
+  const [head, evidence, ...details] = factTexts(cells, cause, part, parts);
+  const { doubt, open } = part;
+  // Names keep their capitals.
+  const lower = /^(All|The|It|Users) /.test(head) ? lowered(head) : head;
+  return [
+    doubt === undefined ? head : `Possibly ${lower}`,
+    evidence,
+    ...(doubt === undefined ? [] : [DOUBTS[doubt]]),
+    ...details,
+    ...(open === undefined ? [] : [openText(open)]),
+  ];
+}
+
+function openText([one, other]: NonNullable<Part["open"]>): string {
+  const wide = Object.keys(one).length === 0 ? "all" : elementText(one);
+  return `These rows can't tell whether ${wide} did, or ${elementText(other)} alone`;
+}
+
+function factTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonly Part[]): Texts {
   switch (part.kind) {
     case "all": {
       const many = amount(Math.round(Math.abs(part.change)), "");
@@ -236,10 +237,9 @@ function causeTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonl
         : [`${many} ${cells.unit} came where none did before`, ""];
     }
     case "release":
-    case "either":
       return releaseTexts(cells, cause, part);
     case "runs hold":
-      return runsTexts(cells, cause, part, parts);
+      return runsTexts(cause, part, parts);
     case "release rate":
       return releaseRateTexts(cells, cause, part);
     case "mix": {
@@ -288,152 +288,81 @@ function movedEvidence(cells: ChangeCells, cause: Cause, { isAsIf }: Part): stri
 }
 
 /** Of a release, or of a program whose release may have, what was expected of it and what came. */
-function releaseTexts({ names, unit }: ChangeCells, cause: Cause, part: Part): Texts {
+function releaseTexts({ unit }: ChangeCells, cause: Cause, part: Part): Texts {
   const [before, after] = [cause.before ?? 0, cause.after ?? 0];
-  const { name, inPlace } = releaseName(names, cause.where);
-  const rounded = (value: number) => amount(Math.round(value), "");
+  const [is, was] = [after, before].map((value) => amount(Math.round(value), ""));
   const by = before > 0 ? ` (${signedPercent(after / before - 1)})` : "";
-  const moved = `${percent(Math.abs(after / before - 1))} of its ${unit}`;
-  const isEither = part.kind === "either";
-  const verb = isEither
-    ? `${after < before ? "lost" : "won"} ${moved}`
-    : after < 0.05 * before
-      ? "stopped"
-      : after < before
-        ? `lost ${moved}`
-        : `sends more ${unit}${by}`;
+  const lost = `lost ${percent(Math.abs(after / before - 1))} of its ${unit}`;
+  const fell = after < 0.05 * before ? "stopped" : lost;
   const came = part.isAsIf ? "would have come, had its runs held as many as before," : "came";
-  const isOpen = part.open && (isEither || after <= before);
   return [
-    `${name === "" ? "It" : name} ${verb}${inPlace}`,
-    `${rounded(after)} ${unit} ${came} where ${rounded(before)} were to be expected${by}${partText(cause.part)}`,
-    ...(isOpen ? [openText(part.open)] : []),
+    `${shortText(cause.where)} ${after < before ? fell : `sends more ${unit}${by}`}`,
+    `${is} ${unit} ${came} where ${was} were to be expected${by}${partText(cause.part)}`,
   ];
 }
 
-function openText(open: Open): string {
-  return `These rows can't tell whether ${eitherText(open)}.`;
-}
-
-function eitherText(open: Open): string {
-  switch (open.of) {
-    case "all":
-      return `all did, or ${elementText(open.where)} alone`;
-    case "program":
-      return `its release ${open.release} or the whole program did`;
-    case "silent":
-      return `its release ${open.release} did, or its users went to ${open.other}, which sends hardly anything`;
-    case "lost":
-      return `it lost them, or ${open.other} was shut out, whose users were to come to it`;
-    case "gone":
-      return `it was shut out, or its users went to ${open.other}, which lost them`;
-  }
-}
-
-/** "app 3.10.0 holds fewer measurements a run (−59 %)"; "13 measurements a run where 3.9.1 held 31; its runs came as before (+3 %)". */
-function runsTexts(
-  { names }: ChangeCells,
-  cause: Cause,
-  part: Part & RunsHold,
-  parts: readonly Part[],
-): Texts {
-  const { holds, held, grown, previous, where, shown } = part;
+/** "app 3.10.0 ends its runs early (−59 %)"; "13 measurements a run where 31 were to be expected; its runs came as before (+3 %)". */
+function runsTexts(cause: Cause, part: Part & RunsHold, parts: readonly Part[]): Texts {
+  const { holds, held, grown, where, shown } = part;
   const isFewer = holds < held;
   const isAll = Object.keys(where).length === 0;
+  const isRelease = Object.keys(where).some(isVersionColumn);
   const isShorter = isFewer && shown !== undefined && shown.is < (1 - TOTAL_TOLERANCE) * shown.was;
-  const isRepeated = !isFewer && shown !== undefined;
   const more = `${isFewer ? "fewer" : "more"} measurements`;
-  const { name, inPlace } = releaseName(names, where);
   const others = parts.filter((one) => one.kind === "runs hold").length > 1;
-  const who = isAll
-    ? `All ${others ? "other " : ""}runs alike`
-    : previous === undefined
-      ? shortText(where)
-      : `${name}${inPlace}`;
-  const did = isShorter
-    ? isAll
-      ? "end early"
-      : "ends its runs early"
-    : isRepeated
-      ? `${isAll ? "are" : "is"} stored more than once`
-      : isAll
-        ? `hold ${more}`
-        : `holds ${more} a run`;
+  const who = isAll ? `All ${others ? "other " : ""}runs alike` : shortText(where);
+  const [does, doAll] = isShorter
+    ? ["ends its runs early", "end early"]
+    : shown && !isFewer
+      ? ["is stored more than once", "are stored more than once"]
+      : [`holds ${more} a run`, `hold ${more}`];
   const perRun = (n: number) => number(n >= 9.95 ? Math.round(n) : Number(n.toFixed(1)));
-  const came = `(${signedPercent(grown - 1)}${previous === undefined ? "" : " over all its releases"})`;
-  const runs =
-    Math.abs(grown - 1) < TOTAL_TOLERANCE
-      ? `${isAll ? "their number stayed" : "its runs came"} as before ${came}`
-      : `${isAll ? "their number" : "its runs"} ${grown < 1 ? "fell" : "rose"}, too ${came}`;
-  const usual =
-    previous === undefined
-      ? `${perRun(held)} were to be expected`
-      : `${previous === null ? "its other releases" : valueText(previous)} held ${perRun(held)}`;
-  const figures = `${perRun(holds)} ${perRun(holds) === "1" ? "measurement" : "measurements"} a run where ${usual}; ${runs}`;
-  const whole = cause.part ?? 0;
-  const [change, back] = cause.change / whole < 0 ? ["drop", "rose"] : ["rise", "fell"];
-  const of =
-    whole - 1 > PART_TOLERANCE
-      ? `more than the ${change}: other rows ${back}`
-      : `${1 - whole < PART_TOLERANCE ? "all" : percent(whole)} of the ${change}`;
-  const share = partText(cause.part) && `That is ${of}`;
+  const moved =
+    Math.abs(grown - 1) < TOTAL_TOLERANCE ? "came as before" : grown < 1 ? "fell" : "rose";
+  const each = perRun(holds) === "1" ? "measurement" : "measurements";
   return [
-    `${who} ${did} (${signedPercent(holds / held - 1)})`,
-    [figures, share].filter(Boolean).join(". "),
-    ...(shown ? [shownText(shown, { isShorter, isRepeated, where })] : []),
+    `${who} ${isAll ? doAll : does} (${signedPercent(holds / held - 1)})`,
+    `${perRun(holds)} ${each} a run where ${perRun(held)} were to be expected${partText(cause.part)}; ${isAll ? "" : "its "}runs ${moved} (${signedPercent(grown - 1)})`,
+    ...(shown ? [shownText(shown, { isFewer, isShorter, isRelease })] : []),
   ];
 }
 
 /** What its runs show besides: how long they take, or how many rows are duplicates. */
 function shownText(
   { was, is }: NonNullable<RunsHold["shown"]>,
-  about: { isShorter: boolean; isRepeated: boolean; where: CauseWhere },
+  {
+    isFewer,
+    isShorter,
+    isRelease,
+  }: Readonly<Record<"isFewer" | "isShorter" | "isRelease", boolean>>,
 ): string {
-  if (about.isRepeated) {
-    return `${percent(is)} of its rows are duplicates (${percent(was)} before)`;
-  }
+  if (!isFewer) return `${percent(is)} of its rows are duplicates (${percent(was)} before)`;
   const [then, now] = [was, is].map((seconds) => amount(seconds, "s"));
-  if (!about.isShorter) {
+  if (!isShorter)
     return `Its runs take as long as before (median ${now}, before ${then}): measurements within them are missing`;
-  }
-  return Object.keys(about.where).some(isVersionColumn)
+  return isRelease
     ? `Its median run lasts ${now}; that of all releases lasted ${then} before`
     : `Median run duration fell from ${then} to ${now}`;
 }
 
 /** Of a release, what its rows have, and what those that its users came from had. */
-function releaseRateTexts(
-  cells: ChangeCells,
-  cause: Cause,
-  part: Part & { readonly kind: "release rate" },
-): Texts {
-  const { quantile, rowNoun, unit, names } = cells;
+function releaseRateTexts(cells: ChangeCells, cause: Cause, part: Part & ReleaseRate): Texts {
+  const { quantile, rowNoun, unit } = cells;
   const [before, after] = [cause.before!, cause.after!];
-  const { name, inPlace } = releaseName(names, cause.where);
+  const name = shortText(cause.where);
   const value = (rate: number) => rateText(cells, rate);
+  const [greater, smaller] = unit === "s" ? ["longer", "shorter"] : ["greater", "smaller"];
+  const isAsBefore = part.had !== null && Math.abs(after / part.was - 1) < TOTAL_TOLERANCE;
+  const head = isAsBefore
+    ? `Users went to ${name}`
+    : quantile === undefined
+      ? `${name} went from ${value(before)} to ${value(after)}`
+      : `${name} has ${after > before ? greater : smaller} ${rowNoun}`;
   const had = part.had === null ? "none before" : `before: ${percent(part.had)}`;
-  const rows = `${percent(part.has)} of all ${rowNoun} are of it (${had})`;
-  const share = partText(cause.part);
-  if (part.had !== null && Math.abs(after / part.was - 1) < TOTAL_TOLERANCE) {
-    return [
-      `Users went to ${name}${inPlace}`,
-      `It has ${value(after)}, as before (${value(part.was)}); what they left had ${value(before)}${share}`,
-      rows,
-    ];
-  }
-  if (quantile === undefined) {
-    return [
-      `${name}${inPlace} went from ${value(before)} to ${value(after)}`,
-      `It has ${value(after)}; what its users had before had ${value(before)}${share}`,
-      rows,
-    ];
-  }
-  const [greater, smaller, above] =
-    unit === "s" ? ["longer", "shorter", "last longer than"] : ["greater", "smaller", "are above"];
   return [
-    `${name}${inPlace} has ${after > before ? greater : smaller} ${rowNoun}`,
-    `${percent(after)} of its ${rowNoun} ${above} ${amount(quantile.at, unit)}; of what its users had before, ${percent(before)} did${share}`,
-    rows,
+    head,
+    `It has ${value(after)}${isAsBefore ? ", as before" : ""}; what its users had before had ${value(before)}${partText(cause.part)}`,
+    `${percent(part.has)} of all ${rowNoun} are of it (${had})`,
   ];
 }
 
@@ -473,33 +402,17 @@ function rateText(cells: ChangeCells, rate: number): string {
   return `${amount(rate, rateUnit(cells))}${above}`;
 }
 
-/** What would not have shown. */
-function unseenText(cells: ChangeCells, unseen: Unseen): string {
-  const { unit, quantile, kind } = cells;
-  switch (unseen.of) {
-    case "anything":
-      return kind === "flow"
-        ? "These rows are too few: not even the loss of half of them would be certain."
-        : "These rows are too few: even if half of them moved by as much as they can, it would not show.";
-    case "losses": {
-      const { rows, half, fifth, whole } = unseen;
-      const text = (of: number) =>
-        `${amount(Math.round(of * rows), "")} ${unit} (${percent(2 * of)} of all)`;
-      const under = fifth === undefined ? "" : ` under ${text(fifth)}`;
-      const release =
-        releaseDimensions(cells).version < 0 ? "" : ` of a fifth of a release${under},`;
-      return `What would not show: the loss of half of a value under ${text(half)},${release} or of less than ${text(whole)} over all rows.`;
-    }
-    case "moves": {
-      const { part, rate, least } = unseen;
-      const by =
-        rateUnit(cells) === "share"
-          ? `${number(Number((least * 100).toPrecision(2)))} percentage points`
-          : `${amount(least, rateUnit(cells))}${rate > 0 ? ` (${percent(least / rate)})` : ""}`;
-      const above = quantile ? ` in the share above ${amount(quantile.at, unit)}` : "";
-      return `A part of ${number(part * 100)} % of the rows would have had to move by ${by}${above} to be seen.`;
-    }
-  }
+/** What would have been seen. */
+function seenText(cells: ChangeCells, { seen }: Account): string {
+  if (seen === undefined || seen === "nothing")
+    return "These rows are too few: not even if half of them were lost, or all of them moved by as much as they can, would it show";
+  const { kind, quantile } = cells;
+  const who = seen.part === 1 ? "All rows together" : `A part of ${percent(seen.part)} of the rows`;
+  const part = `${who} would have had to`;
+  if (kind === "flow")
+    return `${part} lose ${percent(seen.least)} of their ${cells.unit} to be seen`;
+  const above = quantile ? ` in the share above ${amount(quantile.at, cells.unit)}` : "";
+  return `${part} move by ${percent(seen.least)}${above} to be seen`;
 }
 
 /** "software_name app may go on as software_name app2: as many measurements came as were lost". */
@@ -526,7 +439,7 @@ function historyText({ where, history }: Part): string | undefined {
 
 /** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
 function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
-  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= TOTAL_TOLERANCE);
+  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= PART_TOLERANCE);
   return ([false, true] as const).flatMap((isBack) => {
     const texts = stayed
       .filter((move) => move.isBack === isBack)
@@ -542,23 +455,14 @@ function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
   });
 }
 
-/** The release that a cause is of, with its program's name, and the country, network or test that it names besides. */
-function releaseName(names: readonly string[], where: CauseWhere) {
-  const { version, program } = releaseDimensions({ names });
-  const [versionName = "", programName = ""] = [names[version], names[program]];
-  const { [versionName]: release, [programName]: whose, ...place } = where;
-  const named = [whose, release].flatMap((value) => (value === undefined ? [] : valueText(value)));
-  const inPlace = Object.keys(place).length === 0 ? "" : ` in ${elementText(place)}`;
-  return { name: named.join(" "), inPlace };
-}
-
 /** Columns whose values are known for programs without the column. */
 const PROGRAM = /^(software|engine)_name$/i;
 
 /** An element for a headline: its values alone where it has more than one of them, or names a program. */
 function shortText(where: CauseWhere): string {
-  const values = Object.values(where);
-  const isBare = values.length > 1 || Object.keys(where).some((name) => PROGRAM.test(name));
-  const isRelease = values.length === 2 && Object.keys(where).some(isVersionColumn);
-  return isBare && !isRelease ? values.map(valueText).join(", ") : elementText(where);
+  const [values, names] = [Object.values(where), Object.keys(where)];
+  const isBare = values.length > 1 || names.some((name) => PROGRAM.test(name));
+  return isBare && !names.some(isVersionColumn)
+    ? values.map(valueText).join(", ")
+    : elementText(where);
 }

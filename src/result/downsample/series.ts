@@ -87,10 +87,9 @@ function numberKeys(table: ColumnTable, name: string): { numbers: Int32Array; ke
     for (let row = 0; row < numbers.length; row++) numbers[row] = renumbered[codes[row]!]!;
     return { numbers, keys };
   }
-  let row = 0;
-  for (const part of partsOf(table, name)) {
-    for (let at = 0; at < part.length; at++) numbers[row++] = keyNumber(part.at(at));
-  }
+  readValues(table, name, (value, row) => {
+    numbers[row] = keyNumber(value);
+  });
   return { numbers, keys };
 }
 
@@ -134,16 +133,24 @@ export function isAscending(x: Float64Array): boolean {
 interface Part {
   readonly length: number;
   at(row: number): Value;
+  /** Of a column of Arrow's; of Dates, with the numbers that they are made of. */
+  readonly data?: readonly (Part & { readonly source?: Part })[];
 }
 
-/** The values of a column in the order of the table's rows. */
-function partsOf(table: ColumnTable, name: string): readonly Part[] {
-  if (isMoved(table)) return [columnValues(table, name)];
-  const column = table.column(name) as Part & {
-    readonly data?: readonly (Part & { readonly source?: Part })[];
-  };
+/** Hands over the values of a column in the order of the table's rows. */
+function readValues(
+  table: ColumnTable,
+  name: string,
+  take: (value: Value, row: number) => void,
+): void {
+  const column: Part = isMoved(table) ? columnValues(table, name) : (table.column(name) as Part);
   // Arrow makes a Date of each number: to make them all takes ten times as long as to read the numbers.
-  return column.data?.map((batch) => batch.source ?? batch) ?? [column];
+  const parts = column.data?.map((batch) => batch.source ?? batch) ?? [column];
+  let row = 0;
+  for (const part of parts) {
+    if (Array.isArray(part)) for (const value of part) take(value as Value, row++);
+    else for (let at = 0; at < part.length; at++) take(part.at(at), row++);
+  }
 }
 
 /**
@@ -161,15 +168,13 @@ export function numericColumn(table: ColumnTable, name: string): Float64Array {
   const column = table.column(name) as unknown;
   if (column instanceof Float64Array && !isMoved(table)) return column;
   const values = new Float64Array(table.numRows());
-  let row = 0;
-  for (const part of partsOf(table, name)) {
-    for (let at = 0; at < part.length; at++) values[row++] = numberOf(part.at(at), name);
-  }
+  readValues(table, name, (value, row) => {
+    values[row] = typeof value === "number" ? value : numberOf(value, name);
+  });
   return values;
 }
 
 function numberOf(value: Value, name: string): number {
-  if (typeof value === "number") return value;
   if (value === null || value === undefined) return NaN;
   if (value instanceof Date) return value.getTime();
   if (typeof value === "bigint" || typeof value === "boolean") return Number(value);
