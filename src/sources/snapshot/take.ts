@@ -34,7 +34,7 @@ interface Taking {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A span of time, [start, end) in milliseconds. */
+/** Whole hours, [start, end) in milliseconds. */
 type Hours = readonly [start: number, end: number];
 
 const ACTION = "take a snapshot";
