@@ -3,7 +3,8 @@ import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { LOADABLE_TABLES, loadFile, type LoadableTable } from "../sample/load.js";
+import { loadFile } from "../sample/load.js";
+import { LOADABLE_TABLES, type LoadableTable } from "../sample/tables.js";
 import { line, lines, userInterrupt } from "./terminal.js";
 
 /** `probelab load TABLE FILE…` */

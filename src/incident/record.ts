@@ -14,12 +14,13 @@ export type When = Date | string;
 /** One text, whose empty lines part its paragraphs, or a list of points. */
 export type Words = string | readonly string[];
 
-const isText = (value: unknown): value is string =>
+const saysSomething = (value: unknown): value is string =>
   typeof value === "string" && cleanText(value) !== "";
 
 /** The fields of a postmortem, in the order of the record. The message of each says what to pass. */
 const FIELDS = lazySchemas(({ z }) => {
-  const text = (pass: string) => z.custom<string>(isText, pass).transform((given) => given.trim());
+  const text = (pass: string) =>
+    z.custom<string>(saysSomething, pass).transform((given) => given.trim());
   const words = z
     .union([z.string(), z.array(z.string())], "a text, or a list of texts")
     .transform((given): readonly string[] => [given].flat().flatMap((each) => each.trim() || []))
@@ -33,7 +34,7 @@ const FIELDS = lazySchemas(({ z }) => {
   return z.object({
     title: z
       .custom<string>(
-        (value) => isText(value) && value.length <= 300,
+        (value) => saysSomething(value) && value.length <= 300,
         "a text of at most 300 characters; the summary takes more",
       )
       .transform((given) => cleanText(given)),
@@ -217,7 +218,7 @@ export function inOrder(fields: Partial<Facts>): void {
 }
 
 /** The parts of the usual template that must be written, with their titles. */
-const PARTS = [
+const TEMPLATE = [
   ["summary", "summary"],
   ["impact", "impact"],
   ["rootCauses", "root causes"],
@@ -233,7 +234,7 @@ const PARTS = [
 export function missingParts(draft: Draft): string[] {
   const bare = draft.timeline.filter(({ evidence }) => evidence.length === 0).length;
   return [
-    ...PARTS.flatMap(([name, title]) => (draft[name].length === 0 ? [title] : [])),
+    ...TEMPLATE.flatMap(([name, title]) => (draft[name].length === 0 ? [title] : [])),
     ...(bare > 0 ? [`data for ${bare} timeline ${bare === 1 ? "entry" : "entries"}`] : []),
   ];
 }
@@ -264,7 +265,7 @@ export function thisSecond(): Date {
 
 /** A text that says something. @param what it is, for the error. */
 export function readText(text: unknown, what: string): string {
-  if (isText(text)) return text.trim();
+  if (saysSomething(text)) return text.trim();
   throw new ProbelabError(
     `Can't write ${described(text)} as ${what}: pass a text that says something.`,
   );

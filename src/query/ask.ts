@@ -12,7 +12,7 @@ import type { Measure } from "./measure.js";
 import { fittingTop, isMerged, mergeRows, placed, type Fit } from "./merge-rows.js";
 import { Plan, type AnswerRow } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import type { Source } from "./source.js";
+import { NOTHING, type Extra, type Source } from "./source.js";
 import { whereText, type Where } from "./where.js";
 import { explain, zeroConditions } from "./why-empty.js";
 import { askInWindows } from "./windows.js";
@@ -125,8 +125,8 @@ async function askOnce(
   const plan = new Plan(source);
   const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
   const why = (empty: boolean, only?: Where) => explain(database, source, empty, signal, only);
+  // Asked beside the question. Where that fails, it says so itself.
   const missing = why(false);
-  // Where the question fails, it says so itself.
   missing.catch(() => undefined);
   const answer = await askGroups({ database, plan, dimensions, buckets, top, action, signal });
   const { fit, question } = answer;
@@ -145,17 +145,27 @@ async function askOnce(
   const empty = table.numRows() === 0;
   const kinds = new Set(answer.rows.map((row) => Number(row["_unusable"] ?? 0)));
   kinds.delete(0);
-  const [reason, leftOut = [], ...unmatched] = await Promise.all([
-    empty ? why(true) : missing,
-    kinds.size > 0 ? source.unusableNotes?.(kinds, database, signal) : undefined,
-    ...zeroConditions(source, measures, table).map((where) => why(true, where)),
-  ]);
-  const extras = [...leftOut, reason, ...unmatched];
   const filter = preset.filterText ?? whereText(where);
   const cost = answerOrigin(database, question, range, answer);
+  const [nothing, unusable = [], listed, ...unmatched] = await Promise.all([
+    empty ? why(true) : NOTHING,
+    kinds.size > 0 ? source.unusableNotes?.(kinds, database, signal) : undefined,
+    missing,
+    ...zeroConditions(source, measures, table).map((where) => why(true, where)),
+  ]);
+  // In the order in which they are read: why there is nothing comes before how it was asked.
+  const extras: readonly Extra[] = [
+    nothing,
+    said(wanted === "auto" ? [autoNote(buckets)] : []),
+    said([...answer.notes, ...source.notes, ...(preset.after ?? [])]),
+    ...unusable,
+    empty ? { ...listed, notes: [] } : listed,
+    ...unmatched,
+    said(empty ? [] : incompleteNotes(time, range)),
+  ];
   return new Result(table, {
     ...cost,
-    ...costOf(cost, ...new Set([await missing, ...extras])),
+    ...costOf(cost, ...extras),
     ...(filter !== "" && { filter }),
     columns: {
       ...(time && { time }),
@@ -163,23 +173,17 @@ async function askOnce(
       measures: planned.map(({ value: _, ...column }) => column),
     },
     reductions: columns.reductions,
-    notes: [
-      ...new Set([
-        // Why there is nothing comes before how it was asked.
-        ...(empty ? reason.notes : []),
-        ...(wanted === "auto"
-          ? [
-              `Grouped by ${buckets.every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
-            ]
-          : []),
-        ...answer.notes,
-        ...source.notes,
-        ...(preset.after ?? []),
-        ...extras.flatMap(({ notes }) => notes),
-        ...(empty ? [] : incompleteNotes(time, range)),
-      ]),
-    ],
+    notes: [...new Set(extras.flatMap(({ notes }) => notes))],
   });
+}
+
+/** Sentences that took no question. */
+function said(notes: readonly string[]): Extra {
+  return { ...NOTHING, notes };
+}
+
+function autoNote({ every }: AskedBuckets): string {
+  return `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`;
 }
 
 /** Rows of an answer with the places of their values, and how they were had. */

@@ -124,7 +124,7 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
   // Texts of more values than can be judged aren't sent: the answer is refused.
   const texts = dimensions.map(({ text }, at): Column => {
-    const isFew = sql`${raw(`_n${at}`)} <= ${raw(String(MOST_VALUES))}`;
+    const isFew = sql`${raw(`_n${at}`)} <= ${raw(String(MOST_JUDGED))}`;
     return [`_d${at}`, asCode(sql`if(${isFew}, ${text(raw(`_g${at}`))}, NULL)`)];
   });
   const names = dimensions.map(({ name }) => name);
@@ -193,7 +193,7 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
 }
 
 /** What can be judged in about a second, and read without blocking: values of a dimension, and cells. */
-const MOST_VALUES = 20_000;
+const MOST_JUDGED = 20_000;
 const MOST_CELLS = 1_000_000;
 
 /** @throws ProbelabError where there are too many cells, or too many values of a dimension. */
@@ -204,11 +204,11 @@ function refuseMany(
   action: string,
 ): void {
   const text = (many: number) => many.toLocaleString("en-US");
-  const large = names.find((_, at) => values[at]! > MOST_VALUES);
+  const large = names.find((_, at) => values[at]! > MOST_JUDGED);
   if (large !== undefined) {
     const others = names.filter((name) => name !== large).join(", ");
     throw new ProbelabError(
-      `Can't ${action} by ${large}: it has more than ${text(MOST_VALUES)} different values. Leave it out of dimensions${others === "" ? "" : ` (${others})`}, or ask about fewer rows with where.`,
+      `Can't ${action} by ${large}: it has more than ${text(MOST_JUDGED)} different values. Leave it out of dimensions${others === "" ? "" : ` (${others})`}, or ask about fewer rows with where.`,
     );
   }
   if (cells > MOST_CELLS) {

@@ -190,17 +190,13 @@ export function dimensionsOf(
 }
 
 /** What a kind of dimension groups by, and how its values are read. */
-type Meaning = (
-  wanted: Dimension,
-  source: Source,
-  timeZone: string,
-) => Omit<AskedDimension, "name">;
+type KindOf = (wanted: Dimension, source: Source, timeZone: string) => Omit<AskedDimension, "name">;
 
 const itself = (text: string): string => text;
 const byNumber = (a: string, b: string): number => Number(a) - Number(b);
 
 /** All that there is to say of each kind of dimension. */
-const MEANINGS: Readonly<Record<Dimension["dimension"], Meaning>> = {
+const KINDS: Readonly<Record<Dimension["dimension"], KindOf>> = {
   hourOfDay(_, { instant, daysOnly }, timeZone) {
     if (daysOnly !== undefined) {
       throw new ProbelabError(
@@ -268,8 +264,8 @@ export function dimensionOf(
       ...(isVersionColumn(wanted) && { compare: compareVersions }),
     };
   }
-  if (Object.hasOwn(MEANINGS, wanted.dimension)) {
-    return { name, ...MEANINGS[wanted.dimension](wanted, source, timeZone) };
+  if (Object.hasOwn(KINDS, wanted.dimension)) {
+    return { name, ...KINDS[wanted.dimension](wanted, source, timeZone) };
   }
   throw new ProbelabError(
     `Can't group by ${JSON.stringify(wanted)}: pass a column's name, hourOfDay(), weekday(), versionPart(column, parts) or bins(column, edges).`,

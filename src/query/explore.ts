@@ -31,7 +31,7 @@ export const EXPLORE_OPTIONS = ["range", "by", "where", "measure", "every", "sig
 
 const MOST_DIMENSIONS = 4;
 /** Values of a dimension that keep their name at most, unless it has few by nature. */
-const MOST_VALUES = 10;
+const MOST_NAMED = 10;
 
 /**
  * Cells of a source that add up to it under every choice of values and buckets: fewer than 5,000
@@ -57,7 +57,7 @@ export async function askExplore(
   const measures = measured(measure, action, source.rowNoun);
   const main = Object.keys(measures).at(-1)!;
   const ask = (every: Bucket) =>
-    askSource(database, open, { ...rest, by, every, top: MOST_VALUES }, measures, { action, main });
+    askSource(database, open, { ...rest, by, every, top: MOST_NAMED }, measures, { action, main });
   const refused = (every: Bucket, why: string) =>
     new ProbelabError(
       `Can't ${action} by ${every} over ${formatRange(range)}: ${why}. Take a coarser every ("auto" picks one), a shorter range or fewer dimensions.`,

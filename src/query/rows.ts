@@ -36,7 +36,7 @@ export function rows<Row extends object = Record<string, never>>(
   const own = isArqueroTable(given) ? resultOfTable(given) : resultOfRows(given);
   const table = withTimes(own.table, columns);
   const none = between(new Date(0), new Date(DAY));
-  const named = checkNamed(columns, described(table), none);
+  const named = checkNamed(columns, typesOf(table), none);
   const [name, every] = named.times[0] ?? [];
   const starts = name === undefined ? [] : columnValues(table, name).map(Number);
   const first = starts.reduce((least, start) => Math.min(least, start), Infinity);
@@ -100,7 +100,7 @@ function refuseLocal(value: unknown, name: string): void {
 }
 
 /** ClickHouse's names of the types of what the columns hold. */
-function described(table: ColumnTable): Map<string, string> {
+function typesOf(table: ColumnTable): Map<string, string> {
   const typed = table.columnNames().map((name): [string, string] => {
     const known = columnValues(table, name).filter((value) => value !== null);
     const all = (fits: (value: unknown) => boolean): boolean =>

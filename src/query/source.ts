@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
-import type { TimeRange } from "../time/time-range.js";
+import type { Bounds, TimeRange } from "../time/time-range.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
 import type { ColumnSql, FindColumn, Where } from "./where.js";
 
@@ -28,7 +28,7 @@ export type SourceKind = "measurements" | "runs" | "logs";
 /** Rows to scan. */
 export interface Rows {
   /** The text after FROM, with its WHERE: the rows of the range, or of a part of it, that match. Called last. */
-  from(range: Pick<TimeRange, "start" | "end">): Sql;
+  from(range: Bounds): Sql;
   /** SQL for why a row is excluded: 0 if it counts, else a code. */
   readonly unusable?: Sql;
 }
@@ -91,10 +91,7 @@ export const NOTHING: Extra = { notes: [], rowsRead: 0, bytesRead: 0 };
  * The bounds of a range on a table's sort key, in its own type, so that the primary index is used;
  * and what else a row needs to have a time at all.
  */
-export function tableBounds(
-  { time }: Pick<TableInfo, "time">,
-  range: Pick<TimeRange, "start" | "end">,
-): Sql[] {
+export function tableBounds({ time }: Pick<TableInfo, "time">, range: Bounds): Sql[] {
   const start = time.bound(range.start);
   const end = time.bound(range.end);
   return [

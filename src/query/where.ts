@@ -332,7 +332,7 @@ function integerBounds(type: string): readonly [bigint | number, bigint | number
     : [-(2n ** BigInt(Number(bits) - 1)), 2n ** BigInt(Number(bits) - 1) - 1n];
 }
 
-const MOST_VALUES = 3;
+const MOST_TOLD = 3;
 
 /** A `where` in words, for titles: `software_name = probe-cli, probe_cc = IT or US`; "" for none. */
 export function whereText(where: Where): string {
@@ -343,8 +343,8 @@ export function whereText(where: Where): string {
         return `${column} ${SIGNS[field]} ${shown}`;
       }
       const values = matchList(value as Match);
-      const shown = values.slice(0, MOST_VALUES).map(valueText).join(" or ");
-      const more = values.length - MOST_VALUES;
+      const shown = values.slice(0, MOST_TOLD).map(valueText).join(" or ");
+      const more = values.length - MOST_TOLD;
       return `${column} ${SIGNS[field]} ${shown}${more > 0 ? ` or ${more} more` : ""}`;
     })
     .join(", ");

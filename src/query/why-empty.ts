@@ -31,7 +31,7 @@ import {
 } from "./where.js";
 import { isTooMuch } from "./windows.js";
 
-interface Condition {
+interface LookedFor {
   readonly column: string;
   readonly wanted: FilterValue | Prefix | Comparison;
 }
@@ -109,7 +109,7 @@ async function explainFilter(
   empty: boolean,
   signal: AbortSignal | undefined,
 ): Promise<Extra> {
-  const conditions = Object.entries(where).flatMap(([column, wanted = []]): Condition[] => {
+  const conditions = Object.entries(where).flatMap(([column, wanted = []]): LookedFor[] => {
     if (isComparison(wanted)) return empty ? [{ column, wanted }] : [];
     const list = matchList(wanted).slice(0, MOST_LOOKED_FOR);
     return empty || list.length > 1 ? list.map((wanted) => ({ column, wanted })) : [];

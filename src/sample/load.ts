@@ -6,28 +6,7 @@ import { counted, grouped } from "../base/text.js";
 import { isText, plainType, quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { inAside, type Aside } from "./aside.js";
-import { listTables, SCHEMAS } from "./tables.js";
-
-/** The tables that files can be loaded into: the columns that a file must bring, and the time of a row. */
-export const LOADABLE_TABLES = {
-  fastpath: {
-    required: [
-      ...["measurement_start_time", "software_name", "software_version", "test_name"],
-      ...["report_id", "probe_cc", "probe_asn"],
-    ],
-    time: "toDateTime64(measurement_start_time, 3, 'UTC')",
-  },
-  logs: {
-    required: ["message", "SYSLOG_IDENTIFIER", "__REALTIME_TIMESTAMP"],
-    time: "toDateTime64(fromUnixTimestamp64Micro(__REALTIME_TIMESTAMP, 'UTC'), 3, 'UTC')",
-  },
-  test_helper_instances: {
-    required: ["rdn", "dns_zone", "name", "region", "draining_at"],
-    time: undefined,
-  },
-} as const;
-
-export type LoadableTable = keyof typeof LOADABLE_TABLES;
+import { listTables, LOADABLE_TABLES, SCHEMAS, type LoadableTable } from "./tables.js";
 
 /** The engine's name of a format, by the ending of a file's name. */
 const FORMATS: Readonly<Record<string, string>> = {

@@ -76,6 +76,27 @@ ORDER BY __REALTIME_TIMESTAMP`,
 ) ENGINE = MergeTree ORDER BY tuple()`,
 } as const;
 
+/** The tables that files can be loaded into: the columns that a file must bring, and the time of a row. */
+export const LOADABLE_TABLES = {
+  fastpath: {
+    required: [
+      ...["measurement_start_time", "software_name", "software_version", "test_name"],
+      ...["report_id", "probe_cc", "probe_asn"],
+    ],
+    time: "toDateTime64(measurement_start_time, 3, 'UTC')",
+  },
+  logs: {
+    required: ["message", "SYSLOG_IDENTIFIER", "__REALTIME_TIMESTAMP"],
+    time: "toDateTime64(fromUnixTimestamp64Micro(__REALTIME_TIMESTAMP, 'UTC'), 3, 'UTC')",
+  },
+  test_helper_instances: {
+    required: ["rdn", "dns_zone", "name", "region", "draining_at"],
+    time: undefined,
+  },
+} as const;
+
+export type LoadableTable = keyof typeof LOADABLE_TABLES;
+
 /** Which sample a database holds. */
 export interface SampleInfo {
   /** Measurements. */
@@ -139,5 +160,5 @@ export async function listTables(writer: Writer): Promise<HeldTable[]> {
 
 /** True for a table of the service that holds rows which the sample service did not make. */
 export function isLoaded({ name, rows, isSample }: HeldTable): boolean {
-  return /^(fastpath|logs|test_helper_instances)$/.test(name) && !isSample && rows > 0;
+  return Object.hasOwn(LOADABLE_TABLES, name) && !isSample && rows > 0;
 }

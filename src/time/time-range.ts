@@ -14,6 +14,9 @@ export interface TimeRange {
   readonly timeZone: string;
 }
 
+/** Where a range begins and ends, whatever its zone. */
+export type Bounds = Pick<TimeRange, "start" | "end">;
+
 /**
  * The time up to now: `last("3 months")`, `last("90d")`.
  *

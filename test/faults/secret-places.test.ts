@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -17,6 +14,8 @@ import { between, chart, connect, postmortem, ProbelabError } from "../../src/in
 import { table, testLists, type Lab, type Result } from "../../src/index.js";
 import { mimeBundle } from "../../src/kernel/show.js";
 import { notebookFolder, readCells, writeCells } from "../kernel/notebook-fixture.js";
+import { probelab } from "../support/command.js";
+import { ownFolder } from "../support/temporary-directory.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
 /** The password of a user who gets in: with what URLs, HTML, JSON, SQL and shells write otherwise. */
@@ -27,14 +26,13 @@ const USER = "ann";
 const range = between("2026-05-01", "2026-05-03");
 const encoded = encodeURIComponent(PASSWORD);
 
-let folder: string;
+const folder = ownFolder();
 let server: RestrictedServer;
 let lab: Lab;
 let result: Result;
 let printed: Record<string, Promise<string>> = {};
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "probelab-places-"));
   server = await restrictedServer({ [USER]: { settings: { readonly: 2 }, password: PASSWORD } });
   for (const query of [
     "CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String) ENGINE = MergeTree ORDER BY measurement_start_time",
@@ -51,7 +49,6 @@ afterAll(async () => {
   await Promise.allSettled(Object.values(printed));
   await lab?.close();
   await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Settings of a folder's own, with which a source is found. */
@@ -273,19 +270,15 @@ const around = (text: string, form: string): string => {
 
 /** What the commands print, and a run writes, with refused sources and passwords in their environment. */
 function commands(): typeof printed {
-  const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
   const env = {
-    ...process.env,
     PROBELAB_MEASUREMENTS: `tcp://${USER}:${PRINTED}@h:9000?password=${PRINTED}`,
     PROBELAB_MEASUREMENTS_PASSWORD: PASSWORD,
     PRINTED,
   };
-  const command = (cwd: string, given: string[], more: NodeJS.ProcessEnv = env): Promise<string> =>
-    new Promise((resolve) =>
-      execFile(process.execPath, [main, ...given], { cwd, env: more }, (_, stdout, stderr) =>
-        resolve(`${stdout}${stderr}`),
-      ),
-    );
+  const command = async (cwd: string, given: string[], more: NodeJS.ProcessEnv = env) => {
+    const { out, err } = await probelab(given, { cwd, env: more });
+    return out + err;
+  };
   const config = join(folder, "config");
   mkdirSync(config);
   const object = { measurements: { url: "http://h", password: PRINTED } };

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { execFile } from "node:child_process";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import {
   between,
@@ -25,12 +21,14 @@ import {
 import { measurements } from "../sample/load/measurement.js";
 import { jsonl, put } from "../sample/load/write-file.js";
 import { notebookFolder, writeCells } from "../kernel/notebook-fixture.js";
+import { probelab as command } from "../support/command.js";
 import { ownDatabase } from "../support/own-database.js";
+import { ownFolder } from "../support/temporary-directory.js";
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const END = new Date("2026-04-01");
 const range = between("2026-01-01", END);
 const own = ownDatabase();
+const files = ownFolder();
 beforeAll(() => fillSample(own.writer, { rows: 30_000, end: END }));
 
 type Ask = (lab: Lab) => Promise<Result>;
@@ -57,25 +55,14 @@ describe("64 questions at once", () => {
   });
 });
 
-/** A command of probelab. @returns what it printed */
-function probelab(
-  cwd: string,
-  ...args: readonly string[]
-): Promise<{ code: number; told: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { cwd }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), told: out + err }),
-    );
-  });
-}
+/** A command of probelab, run in a folder. */
+const probelab = (cwd: string, ...args: readonly string[]) => command(args, { cwd });
 
 describe.skipIf(python === undefined)(`one embedded database${skipped}`, () => {
   let folder: Awaited<ReturnType<typeof notebookFolder>>;
-  let files: string;
   const clients: JupyterClient[] = [];
   beforeAll(async () => {
     folder = await notebookFolder();
-    files = await mkdtemp(join(tmpdir(), "probelab-files-"));
     const environment = jupyterEnvironment();
     await installKernel(environment);
     for (let at = 0; at < 2; at++) clients.push(new JupyterClient(environment));
@@ -83,7 +70,6 @@ describe.skipIf(python === undefined)(`one embedded database${skipped}`, () => {
   afterAll(async () => {
     for (const client of clients) client.close();
     await folder.remove();
-    await rm(files, { recursive: true });
   });
 
   test("serves two kernels, a scheduler, a run and a load at once", async () => {

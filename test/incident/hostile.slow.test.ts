@@ -1,24 +1,22 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import MarkdownIt from "markdown-it";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { queryFile } from "../../src/incident/query-file.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
 import { runSqlFile } from "../support/clickhouse-client.js";
+import { ownFolder } from "../support/temporary-directory.js";
 import { checkHashes, filesOf } from "./folder.js";
 import { hostileLinks, hostileReport } from "./hostile-report.js";
 
-let parent = "";
+const parent = ownFolder();
 let folder = "";
 const NOW = "2026-05-05T10:00:00Z";
 
 beforeAll(async () => {
-  parent = mkdtempSync(join(tmpdir(), "probelab-hostile-"));
   folder = await hostileReport().save(join(parent, "report"), { now: NOW });
 }, 240_000);
-afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 describe("a postmortem of hostile texts", () => {
   test("writes its own files and no other, and is intact", () => {

@@ -1,18 +1,10 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { writeFolder, type FolderFiles } from "../../src/base/files/write-folder.js";
 import { CHECKSUMS, checksumsText } from "../../src/incident/checksums.js";
+import { ownFolder } from "../support/temporary-directory.js";
 import { checkHashes } from "./folder.js";
 
 const dist = (path: string): string => new URL(`../../dist/${path}`, import.meta.url).href;
@@ -64,9 +56,7 @@ await act();
 console.log(done);
 `;
 
-let parent = "";
-beforeAll(() => void (parent = mkdtempSync(join(tmpdir(), "probelab-kill-"))));
-afterAll(() => rmSync(parent, { recursive: true, force: true }));
+const parent = ownFolder();
 
 /** Lets a child write a folder. @returns how many operations it took, or undefined where it was killed. */
 function write(folder: string, what: string, at?: number, sync = ""): number | undefined {

@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { chart, postmortem, table } from "../../src/index.js";
 import { readParquet } from "../support/read-parquet.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
+import { ownFolder } from "../support/temporary-directory.js";
 import { checkHashes, filesOf, read, rowsOf, textOf } from "./folder.js";
 import { logLines, NOW } from "./report.js";
 
 const SECRET = /203\.0\.113\.|2001:db8|jo@example/;
 const small = { width: 120, height: 60 };
 const begun = { title: "T", severity: 4, detectedAt: "2026-05-04" } as const;
-let parent = "";
+const parent = ownFolder();
 let folder = "";
 
 function about() {
@@ -56,10 +56,8 @@ function odd() {
 }
 
 beforeAll(async () => {
-  parent = mkdtempSync(join(tmpdir(), "probelab-mask-"));
   folder = await odd().save(join(parent, "masked"), { now: NOW });
 });
-afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 describe("report.save(folder) masks addresses", () => {
   test("of rows, queries, titles, annotations and words, in every file and its name", () => {

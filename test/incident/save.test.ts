@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import {
-  mkdtempSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -9,23 +8,21 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readParquet } from "../support/read-parquet.js";
 import { parseCsv } from "../chart/support/parse-csv.js";
 import { weeklyDurations } from "../chart/support/sample-results.js";
+import { ownFolder } from "../support/temporary-directory.js";
 import { checkHashes, filesOf, read } from "./folder.js";
 import { NOW, report } from "./report.js";
 
-let parent = "";
+const parent = ownFolder();
 let kept = "";
 
 beforeAll(async () => {
-  parent = mkdtempSync(join(tmpdir(), "probelab-postmortem-"));
   kept = await report().save(join(parent, "kept"), { now: NOW });
 });
-afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 /** A copy of the saved folder, changed by hand. */
 function changed(name: string, change: (folder: string) => void): string {

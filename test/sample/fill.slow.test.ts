@@ -2,28 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { sampleInfo } from "../../src/sample/tables.js";
-import { contents, numbers, temporaryWriter } from "./temporary-writer.js";
+import { newDatabase } from "../support/own-database.js";
+import { tableNames } from "./load/open-database.js";
+import { contentOf, numbers } from "./load/table-content.js";
 
 const END = new Date("2026-05-01T00:00:00Z");
 const TABLES = ["fastpath", "logs", "test_helper_instances", "sample_truth"];
 let writer: Writer;
 
 beforeAll(async () => {
-  writer = await temporaryWriter();
+  writer = (await newDatabase()).writer;
 });
 afterAll(() => writer[Symbol.asyncDispose]());
 
 async function allContents(of: Writer): Promise<string[]> {
-  return Promise.all(TABLES.map((table) => contents(of, table)));
-}
-
-/** The tables of the database, and what was left aside. */
-async function tables(): Promise<string[]> {
-  const found = await writer.rows<{ name: string }>(
-    "SELECT name FROM system.tables WHERE database = {database:String} ORDER BY name",
-    { parameters: { database: writer.database } },
-  );
-  return found.map((table) => table.name);
+  return Promise.all(TABLES.map((table) => contentOf(of, table)));
 }
 
 describe("fillSample(writer, options)", () => {
@@ -82,7 +75,7 @@ describe("fillSample(writer, options)", () => {
     await expect(filling).rejects.toThrow();
     expect(await allContents(writer)).toEqual(before);
     expect((await sampleInfo(writer))?.rows).toBe(2_000);
-    expect(await tables()).toEqual([...TABLES, "sample_info"].sort());
+    expect(await tableNames(writer)).toEqual([...TABLES, "sample_info"].sort());
   });
 
   it.each([

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { PROBES } from "../../src/sample/service.js";
-import { numbers, temporaryWriter } from "./temporary-writer.js";
+import { newDatabase } from "../support/own-database.js";
+import { numbers } from "./load/table-content.js";
 
 const END = new Date("2026-05-01T00:00:00Z");
 let writer: Writer;
@@ -18,7 +19,7 @@ interface Truth {
 let truth: Truth;
 
 beforeAll(async () => {
-  writer = await temporaryWriter();
+  writer = (await newDatabase()).writer;
   await fillSample(writer, { rows: 1_500_000, end: END });
   const rows = await writer.rows<Truth>(
     "SELECT *, toUnixTimestamp(released_at) AS released FROM sample_truth WHERE name = 'unattended-runs-end-early'",

@@ -1,7 +1,16 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import type { DatabaseAddress } from "../../src/database/address.js";
+
+/** A folder for all tests of a file, removed after them. */
+export function ownFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "probelab-test-"));
+  afterAll(() => rmSync(path, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 }));
+  return path;
+}
 
 /** An embedded database's directory of its own, removed with what is in it. */
 export interface TemporaryDirectory extends AsyncDisposable {

@@ -188,13 +188,13 @@ export function fieldsOf(table: TableInfo): LogField[] {
 
 /** A field of a line, or a column by its own name. @throws ProbelabError where the table has it not. */
 export function logColumn(name: string, table: TableInfo): { sql: Sql; type: string } {
-  const column = columnOf(name, table);
+  const column = storedColumn(name, table);
   return { sql: raw(table.column(column)), type: table.columns.get(column) ?? "" };
 }
 
 /** SQL for a field of a line as text; null where a line has none, of the message empty. */
 export function fieldText(field: LogField, table: TableInfo): string {
-  const text = `toString(${table.column(columnOf(field, table))})`;
+  const text = `toString(${table.column(storedColumn(field, table))})`;
   return field === "message" ? `ifNull(${text}, '')` : text;
 }
 
@@ -213,7 +213,7 @@ export async function filterConditions(
   const conditions = whereSql(filterWhere(filter), (name) => logColumn(name, table));
   const { priority, contains, matches } = filter;
   if (priority !== undefined) {
-    const column = columnOf("priority", table);
+    const column = storedColumn("priority", table);
     conditions.push(await prioritySql(database, table, { column, priority, within }));
   }
   const message = logColumn("message", table).sql;
@@ -249,7 +249,7 @@ function filterWhere({ identifier, host, where }: LogFilter): Where {
   };
 }
 
-function columnOf(name: string, table: TableInfo): string {
+function storedColumn(name: string, table: TableInfo): string {
   const isField = Object.hasOwn(LOG_COLUMNS, name);
   const column = isField ? LOG_COLUMNS[name as LogField] : name;
   if (table.columns.has(column)) return column;

@@ -2,7 +2,7 @@ import type { TableInfo } from "../../database/table-info.js";
 import { daysOnly, tableBounds, type Source, type SourceColumn } from "../../query/source.js";
 import { join, nested, raw, select, sql, type Column, type Sql } from "../../query/sql.js";
 import { whereSql, type Where } from "../../query/where.js";
-import type { TimeRange } from "../../time/time-range.js";
+import type { Bounds, TimeRange } from "../../time/time-range.js";
 
 /** The measurements that a question is about. */
 export interface MeasurementFilter {
@@ -110,7 +110,7 @@ export function filtered(table: TableInfo, range: TimeRange, where: Where) {
 export function measurementsFrom(
   table: TableInfo,
   { dedupe }: Pick<MeasurementFilter, "dedupe">,
-  range: Pick<TimeRange, "start" | "end">,
+  range: Bounds,
   conditions: readonly Sql[],
 ): Sql {
   const where = join([...tableBounds(table, range), ...conditions], " AND ");

@@ -16,7 +16,7 @@ export interface ReportId {
 }
 
 /** A part's form. */
-const PARTS = [
+const FORMS = [
   ["timestamp", /^\d{8}T\d{6}Z$/, "a UTC instant such as 20231231T221448Z"],
   ["test name", /^[a-z0-9]+$/, "lower-case letters and digits, such as webconnectivity"],
   ["probe country code", /^[A-Z]{2}$/, "two capital letters, such as TW"],
@@ -37,12 +37,12 @@ const EXAMPLE = "20231231T221448Z_webconnectivity_TW_18182_n1_zBswL4awQc3qUCnU";
  */
 export function parseReportId(text: string): ReportId {
   const parts = String(text).split("_");
-  if (typeof text !== "string" || parts.length !== PARTS.length) {
+  if (typeof text !== "string" || parts.length !== FORMS.length) {
     throw new ProbelabError(
       `Can't read the report id ${JSON.stringify(text) ?? "undefined"}: it has ${parts.length} ${parts.length === 1 ? "part" : "parts"} joined by _, not 6. Pass one such as ${EXAMPLE}.`,
     );
   }
-  PARTS.forEach(([name, form, wanted], index) => {
+  FORMS.forEach(([name, form, wanted], index) => {
     if (!form.test(parts[index] ?? "")) throw wrongPart(text, name, parts[index] ?? "", wanted);
   });
   const [time = "", testName = "", probeCc = "", asn = "", collector = "", random = ""] = parts;
@@ -51,10 +51,10 @@ export function parseReportId(text: string): ReportId {
   );
   // The calendar of Date is lenient: 30 February would be 1 or 2 March.
   if (Number.isNaN(timestamp.getTime()) || formatTimestamp(timestamp) !== time) {
-    throw wrongPart(text, PARTS[0][0], time, PARTS[0][2]);
+    throw wrongPart(text, FORMS[0][0], time, FORMS[0][2]);
   }
   const probeAsn = Number(asn);
-  if (probeAsn > 0xffffffff) throw wrongPart(text, PARTS[3][0], asn, PARTS[3][2]);
+  if (probeAsn > 0xffffffff) throw wrongPart(text, FORMS[3][0], asn, FORMS[3][2]);
   return { timestamp, testName, probeCc, probeAsn, collector, random };
 }
 

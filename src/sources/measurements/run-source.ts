@@ -17,7 +17,7 @@ import {
 } from "../../query/sql.js";
 import { whereSql, type Where } from "../../query/where.js";
 import { DAY } from "../../time/span.js";
-import type { TimeRange } from "../../time/time-range.js";
+import type { Bounds } from "../../time/time-range.js";
 import {
   dedupeNotes,
   filtered,
@@ -58,7 +58,7 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
 export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
   const { time } = table;
   const { range } = filter;
-  const inRange = (at: string, range: Span): Sql => {
+  const inRange = (at: string, range: Bounds): Sql => {
     const [start, end] = [time.bound(range.start), time.bound(range.end)];
     return sql`${raw(at)} >= ${bind("start", start.type, start.value)} AND ${raw(at)} < ${bind("end", end.type, end.value)}`;
   };
@@ -104,8 +104,6 @@ export function splitWhere(where: Where): { readonly ofRuns: Where; readonly ofP
   };
 }
 
-type Span = Pick<TimeRange, "start" | "end">;
-
 /** What runs are made of: measurements, or the pieces of runs that a snapshot holds. */
 interface RunParts {
   /** How the times of runs are written, and what the table is called. */
@@ -115,19 +113,19 @@ interface RunParts {
   readonly columns: readonly Column[];
   /** True, over the parts of a run, for the measurements without a report; undefined where all have one. */
   readonly noReport: Sql | undefined;
-  readonly from: (range: Span) => Sql;
+  readonly from: (range: Bounds) => Sql;
   readonly groupBy: readonly Sql[];
   /** True for a run that starts in the range. */
-  readonly inRange: (range: Span) => Sql;
+  readonly inRange: (range: Bounds) => Sql;
   /** Conditions on the run. */
   readonly where: Where;
   /** Counts, as `n`, the measurements of the range without a report. */
   readonly lost: Sql;
   /** Counts, over the parts of a run, its measurements in the range. */
   readonly within: Sql;
-  readonly range: Span;
+  readonly range: Bounds;
   /** Runs that are held whole: gives the same columns of each, and those of its first measurement. */
-  readonly whole?: (range: Span, first: FirstColumns["names"]) => Sql;
+  readonly whole?: (range: Bounds, first: FirstColumns["names"]) => Sql;
   readonly more: Pick<Source, "notes" | "filtered" | "whole">;
 }
 
@@ -143,7 +141,7 @@ export function runsOf(parts: RunParts): Source {
       : raw(`${table.time.seconds("_first", "_last")} > ${RUN_MARGIN / 1000}`);
   /** What is no run is kept as one, so that it can be counted. */
   const orNoRun = (condition: Sql): Sql => sql`((${condition}) OR _no_run)`;
-  const from = (range: Span): Sql => {
+  const from = (range: Bounds): Sql => {
     const made = select({
       columns: [
         ...parts.columns,
@@ -264,7 +262,7 @@ export function withoutReport(table: TableInfo): Sql | undefined {
   return raw(isEmpty === undefined ? `isNull(${column})` : `ifNull(${isEmpty}, 1)`);
 }
 
-function widen({ start, end }: Span): Span {
+function widen({ start, end }: Bounds): Bounds {
   // A DateTime holds no other instants.
   const [first, last] = [0, Date.UTC(2106, 1, 7)];
   return {

@@ -13,7 +13,7 @@ import { daysOnly, type Source } from "../../query/source.js";
 import { and, bind, raw, select, sql, type Column, type Sql } from "../../query/sql.js";
 import { whereSql, whereText } from "../../query/where.js";
 import { durationText, HOUR } from "../../time/span.js";
-import type { TimeRange } from "../../time/time-range.js";
+import type { Bounds, TimeRange } from "../../time/time-range.js";
 import { formatInstant, momentText } from "../../time/time-zone.js";
 import { steadyOffset } from "../../time/bucket.js";
 import { columnOf, heldTable, type SnapshotState } from "./held.js";
@@ -70,7 +70,7 @@ function heldRunSource(
   const counted = countedSource(name, held, { range, where: ofParts, dedupe });
   const table = heldTable(name, held, "_began");
   const conditions = whereSql(ofParts, (column) => tableColumn(table, column));
-  const rows = (only: string, range: Span): Sql =>
+  const rows = (only: string, range: Bounds): Sql =>
     sql`${raw(table.from)}\nWHERE ${and([raw(only), ...hours(range), ...conditions])}`;
   return runsOf({
     table: {
@@ -113,10 +113,8 @@ function heldRunSource(
   });
 }
 
-type Span = Pick<TimeRange, "start" | "end">;
-
 /** Hours of a range: of whole hours, what begins in them is within them. */
-function hours({ start, end }: Span, hour = "_hour"): Sql[] {
+function hours({ start, end }: Bounds, hour = "_hour"): Sql[] {
   const type = "DateTime('UTC')";
   return [
     sql`${raw(hour)} >= ${bind("start", type, +start / 1000)}`,

@@ -10,7 +10,7 @@ import { print, raw, select, sql, type Column, type Sql } from "../../query/sql.
 import type { Where } from "../../query/where.js";
 import { toTaggedJson } from "../../result/json.js";
 import { DAY, HOUR } from "../../time/span.js";
-import { last, type TimeRange } from "../../time/time-range.js";
+import { type Bounds, type TimeRange, last } from "../../time/time-range.js";
 import { formatInstant } from "../../time/time-zone.js";
 import {
   columnOf,
@@ -35,7 +35,7 @@ interface Taking {
 }
 
 /** A span of time, [start, end) in milliseconds. */
-type Span = readonly [start: number, end: number];
+type Hours = readonly [start: number, end: number];
 
 const ACTION = "take a snapshot";
 
@@ -105,7 +105,11 @@ function checkSubject(name: string, held: SnapshotSubject, wanted: SnapshotSubje
 }
 
 /** The whole hours of a range, and what the snapshot holds already. */
-function wholeSpan(name: string, { start, end }: TimeRange, held: SnapshotState | undefined): Span {
+function wholeSpan(
+  name: string,
+  { start, end }: TimeRange,
+  held: SnapshotState | undefined,
+): Hours {
   const [from, to] = [Math.floor(+start / HOUR) * HOUR, Math.ceil(+end / HOUR) * HOUR];
   if (held === undefined) return [from, to];
   if (from > +held.end || to < +held.start) {
@@ -150,7 +154,7 @@ async function createTables({ name, writer }: Taking, subject: SnapshotSubject):
  * counts and runs made of pieces are those of the table. A run is known by 128 bits of its
  * report_id's hash: two of 10⁹ share one with a probability of 10⁻²¹.
  */
-function piecesSql(taking: Taking, range: Pick<TimeRange, "start" | "end">): Sql {
+function piecesSql(taking: Taking, range: Bounds): Sql {
   const { table, dimensions } = taking;
   const { time } = table;
   const report = table.column("report_id");
@@ -171,7 +175,7 @@ function piecesSql(taking: Taking, range: Pick<TimeRange, "start" | "end">): Sql
   return select({ columns, from: tableFrom(taking, range), groupBy });
 }
 
-function tableFrom({ table, where }: Taking, range: Pick<TimeRange, "start" | "end">): Sql {
+function tableFrom({ table, where }: Taking, range: Bounds): Sql {
   const { conditions } = filtered(table, last("1 hour", { now: range.end }), where);
   return measurementsFrom(table, {}, range, conditions);
 }
@@ -187,7 +191,7 @@ function hashSql({ table, dimensions }: Taking): string {
 }
 
 /** The days of which the table holds other measurements than the snapshot, by their number and their hash. */
-async function changedDays(taking: Taking, [start, end]: Span): Promise<number[]> {
+async function changedDays(taking: Taking, [start, end]: Hours): Promise<number[]> {
   const { name, writer, database, table, signal } = taking;
   const held = await writer.rows<{ day: number; sum: string }>(
     `SELECT toUInt32(toDate(_hour, 'UTC')) AS day, concat(toString(sum(_n)), ' ', toString(sum(_hash))) AS sum FROM ${tablesOf(name).pieces} GROUP BY day`,
@@ -236,7 +240,7 @@ async function readDay(taking: Taking, day: number): Promise<void> {
 }
 
 /** Reads a span's pieces into the staged ones. */
-async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Promise<void> {
+async function stage(taking: Taking, span: Bounds): Promise<void> {
   const { name, database, writer, signal } = taking;
   const { staged } = tablesOf(name);
   const { sql, parameters } = print(piecesSql(taking, span));
@@ -259,7 +263,7 @@ async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Pr
 async function buildTables(
   { name, writer, table, signal }: Taking,
   subject: SnapshotSubject,
-  [start, end]: Span,
+  [start, end]: Hours,
 ): Promise<Omit<SnapshotState, "takenAt">> {
   const edition = randomInt(1, 2 ** 32);
   const { pieces, hours: hoursOf, runs: runsOf } = tablesOf(name);

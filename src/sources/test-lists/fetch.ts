@@ -22,7 +22,7 @@ export interface FetchOptions {
 const PATH = "/api/v1/test-list/urls";
 /** The longest wait that a server's `Retry-After` gets; a poll can't wait for more. */
 const LONGEST_WAIT_SECONDS = 60;
-const MOST_BYTES = 20_000_000;
+const MOST_ANSWERED = 20_000_000;
 
 /** A failure that the next attempt may not meet. */
 class Passing extends Error {
@@ -134,7 +134,7 @@ async function getJson(
     // Unpacked bytes are counted: a small packed body may hold gigabytes.
     for await (const part of response.body ?? []) {
       bytesRead += (part as Uint8Array).length;
-      if (bytesRead > MOST_BYTES) {
+      if (bytesRead > MOST_ANSWERED) {
         throw new ProbelabError(
           `Can't ${action}: the answer is larger than 20,000,000 bytes. Check that ${url.origin} is the API's address.`,
         );

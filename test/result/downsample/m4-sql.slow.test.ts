@@ -5,7 +5,7 @@ import { m4, pixelAxis } from "../../../src/result/downsample/m4.js";
 import { m4Sql } from "../../../src/query/m4-sql.js";
 import { print, raw } from "../../../src/query/sql.js";
 import { between } from "../../../src/time/time-range.js";
-import { temporaryWriter } from "../../sample/temporary-writer.js";
+import { newDatabase } from "../../support/own-database.js";
 import { awkwardNumber } from "./awkward.js";
 
 type Row = readonly [dataset: number, series: string, tick: number, y: number | null];
@@ -26,7 +26,7 @@ beforeAll(async () => {
     seed: 7,
   });
   rows = datasets.flatMap((points, dataset) => points.map((it): Row => [dataset, ...it]));
-  writer = await temporaryWriter();
+  writer = (await newDatabase()).writer;
   await writer.command(
     `CREATE TABLE points (dataset UInt8, series String, second DateTime('UTC'), milli DateTime64(3, 'UTC'),
       micro DateTime64(6, 'UTC'), day Date, y Nullable(Float64), sure Float64, small Int16)

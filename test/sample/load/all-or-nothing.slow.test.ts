@@ -1,11 +1,9 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Writer } from "../../../src/database/writer.js";
 import { loadFile } from "../../../src/sample/load.js";
+import { start } from "../../support/command.js";
 import { measurement, measurements } from "./measurement.js";
 import { empty, openDatabase, tableNames, type TestDatabase } from "./open-database.js";
 import { contentOf } from "./table-content.js";
@@ -61,11 +59,7 @@ const untilReading = () =>
   });
 
 /** The command in a process of its own, which shares this test's server. */
-function loadProcess(): ChildProcess {
-  const main = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
-  const into = ["--into", `embedded:${db.directory}`];
-  return spawn(process.execPath, [main, "load", "fastpath", large, ...into]);
-}
+const loadProcess = () => start(["load", "fastpath", large, "--into", `embedded:${db.directory}`]);
 
 const rowsThere = async () => Number((await contentOf(db.writer)).split(" ")[0]);
 
@@ -75,8 +69,7 @@ describe("a load that is killed leaves all rows or none", () => {
       await empty(db.writer);
       const content = jsonl([measurement(100_000)]);
       await loadFile(db.writer, "fastpath", await put(db.folder, "first.jsonl", content));
-      const child = loadProcess();
-      const ended = once(child, "exit");
+      const { child, ended } = loadProcess();
       await untilReading();
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, step * 300))]);
       child.kill("SIGKILL");
@@ -123,13 +116,12 @@ describe("a load that is stopped leaves nothing", () => {
   });
 
   it("by SIGINT, with exit code 130", async () => {
-    const child = loadProcess();
-    let said = "";
-    child.stderr?.on("data", (part: Buffer) => (said += part.toString()));
+    const { child, ended } = loadProcess();
     await untilReading();
     child.kill("SIGINT");
-    expect(await once(child, "exit")).toEqual([130, null]);
-    expect(said).toContain("Stopped loading");
+    const { code, err } = await ended;
+    expect(code).toBe(130);
+    expect(err).toContain("Stopped loading");
     expect(await contentOf(db.writer)).toBe(before);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
   });

@@ -18,3 +18,9 @@ export async function contentOf(writer: Writer, table = "fastpath"): Promise<str
   );
   return row?.content ?? "";
 }
+
+/** The one row that a query gives, its values as numbers. */
+export async function numbers(writer: Writer, sql: string): Promise<Record<string, number>> {
+  const [row] = await writer.rows<Record<string, unknown>>(sql);
+  return Object.fromEntries(Object.entries(row ?? {}).map(([key, value]) => [key, Number(value)]));
+}
