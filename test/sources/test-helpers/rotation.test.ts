@@ -203,7 +203,9 @@ describe("rotation(options)", () => {
     );
     expect(found.next).toBeNull();
     expect(found.instances.column("age_days")).toEqual([null, 3, null, null, null]);
-    expect(found.findings.join(" ")).toContain("is unknown: th-20991010200358 doesn't end in a past time");
+    expect(found.findings.join(" ")).toContain(
+      "is unknown: th-20991010200358 doesn't end in a past time",
+    );
   });
 
   it.each([
