@@ -1,16 +1,8 @@
 import type { Point } from "./rows.js";
-import {
-  bucketRow,
-  specRow,
-  splitEdges,
-  standingAlone,
-  type Kind,
-  type Plot,
-  layerData,
-} from "./plot.js";
+import { bucketRow, splitEdges, standingAlone, type Kind, type Plot, layerData } from "./plot.js";
 import { oneOf, PLOT_RULES } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { shares, stacked, sizes, stackOrder, stepEnds, stepPoints, withMissing } from "./stack.js";
+import { shares, stacked, sizes, stepEnds, stepPoints, withMissing } from "./stack.js";
 
 /** Areas along time or numbers, stacked where there are several series; of counts by bucket in steps. */
 export const AREA: Kind = {
@@ -31,14 +23,9 @@ export const AREA: Kind = {
 
 // Incomplete buckets are faded. A value between two gaps, which no area shows, is a dot.
 function layers(plot: Plot): VegaLiteSpec[] {
-  const { theme, x, y, color, tooltip, width } = plot;
-  const { rows } = plot;
-  const { ends: steps } = plot;
+  const { rows, ends: steps, theme, x, y, color, tooltip, width } = plot;
   const several = rows.series.length > 1;
-  const gapped = several && rows.points.some(({ y }) => y === null);
-  const points = gapped ? withStackEnds(rows.points) : rows.points;
-  const { whole, before, after } = splitEdges({ ...rows, points });
-  const { rank, order } = stackOrder(rows);
+  const { whole, before, after } = splitEdges(rows);
   // Lines between areas would hide one that has a step every few pixels.
   const line = rows.xs.length <= width / 5 ? 0.75 : 0;
   // The legend with squares, as an area has no points.
@@ -46,21 +33,13 @@ function layers(plot: Plot): VegaLiteSpec[] {
     legend: { ...(color["legend"] as VegaLiteSpec), symbolType: "square" },
   };
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
-    ...layerData(
-      plot,
-      points.map((point) => ({ ...specRow(point, plot), ...rank(point) })),
-    ),
+    ...layerData(plot, several ? withStackEnds(points) : points),
     mark,
     encoding: {
       x,
-      ...(gapped
-        ? {
-            y: { ...y, field: "upper", stack: null },
-            ...(mark["type"] === "area" && { y2: { field: "lower" } }),
-          }
-        : { y: { ...y, stack: several ? "zero" : null } }),
+      y: { ...y, stack: null, ...(several && { field: "upper" }) },
+      ...(several && mark["type"] === "area" && { y2: { field: "lower" } }),
       color: { ...color, ...legend },
-      ...order,
       tooltip,
     },
   });
@@ -95,35 +74,30 @@ function layers(plot: Plot): VegaLiteSpec[] {
 /** Points with the lower and the upper end of each in its stack: Vega's own stack takes null for zero. */
 function withStackEnds(points: readonly Point[]): Point[] {
   const reached = new Map<Point["x"], number>();
+  const ends = new Map<Point, object>();
   // The first of the legend is the top.
-  const ends = points
-    .toSorted((a, b) => b.series - a.series)
-    .map((point): Point => {
-      const lower = reached.get(point.x) ?? 0;
-      const upper = point.y === null ? null : lower + point.y;
-      reached.set(point.x, upper ?? lower);
-      return { ...point, beside: { ...point.beside, lower, upper } };
-    });
-  return ends.toSorted((a, b) => Number(a.x) - Number(b.x));
+  for (const point of points.toSorted((a, b) => b.series - a.series)) {
+    const lower = reached.get(point.x) ?? 0;
+    const upper = point.y === null ? null : lower + point.y;
+    reached.set(point.x, upper ?? lower);
+    ends.set(point, { lower, upper });
+  }
+  return points.map((point) => ({ ...point, beside: { ...point.beside, ...ends.get(point) } }));
 }
 
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
 function stepUnderPointer(plot: Plot): VegaLiteSpec | undefined {
   if (plot.ends === undefined) return undefined;
-  const { rows } = plot;
-  const { rank, order } = stackOrder(rows);
+  const { points, series } = plot.rows;
+  const several = series.length > 1;
   return {
-    ...layerData(
-      plot,
-      rows.points.map((point) => ({ ...bucketRow(point, plot), ...rank(point) })),
-    ),
+    ...layerData(plot, several ? withStackEnds(points) : points, bucketRow),
     mark: { type: "bar", orient: "vertical", opacity: 0 },
     encoding: {
       x: plot.x,
       x2: { field: "end" },
-      y: { ...plot.y, stack: rows.series.length > 1 ? "zero" : null },
-      ...(plot.fields.series !== undefined && { detail: { field: plot.fields.series } }),
-      ...order,
+      y: { ...plot.y, stack: null, ...(several && { field: "upper" }) },
+      ...(several && { y2: { field: "lower" } }),
       tooltip: plot.tooltip,
     },
   };

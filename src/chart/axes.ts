@@ -5,7 +5,7 @@ import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Rows } from "./rows.js";
 import { fitNames, fittedLabel, heading, label, uniqueLabels, wrap } from "./render/label.js";
-import type { Annotation, DrawOptions } from "./options.js";
+import type { Annotation, Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
@@ -59,16 +59,18 @@ export function xDomain(
 /** The horizontal channel without its field. Bars' second x would give a second domain. */
 export function xChannel(
   rows: Rows,
+  { xLabel, xType, edges }: Options,
   domain: readonly [number, number],
   timeZone: string,
   width: number,
   bars: boolean,
   measure?: MeasureColumn,
-  log = false,
 ): VegaLiteSpec {
   const { roles, xs, every } = rows;
+  const log = xType === "log";
+  const own = xLabel !== undefined && { title: xLabel };
   if (roles.xKind === "number") {
-    return {
+    const x = {
       type: "quantitative",
       scale: log
         ? { type: "log", nice: false, padding: 10 }
@@ -79,14 +81,17 @@ export function xChannel(
         ...numberLabels(roles.x, xs.map(Number)),
         ...(log && logLabels(xs.map(Number), ",~r", width / 3)),
         ...(measure?.unit === "share" && { format: "~%" }),
+        ...own,
       },
     };
+    return edges ? edgesChannel(x, edges) : x;
   }
   if (roles.xKind === "category") {
     const labels = [...categoryLabels(rows).values()];
-    const upright = labels.every(
-      (text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length,
-    );
+    const room = width / labels.length;
+    // Of hours and numbers some say which the others are.
+    const isDense = room < LABEL_SIZE + 2 && rows.unordered !== true;
+    const upright = isDense || labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= room);
     return {
       type: "nominal",
       sort: labels,
@@ -94,15 +99,17 @@ export function xChannel(
       axis: {
         title: heading(roles.x),
         ...(upright ? { labelAngle: 0 } : { labelAngle: -40, ...shortLabels(labels, 160) }),
+        ...(isDense && { labelOverlap: true }),
         domain: true,
         ticks: false,
+        ...own,
       },
     };
   }
   return {
     type: "temporal",
     scale: { type: "utc", nice: false, padding: 0, ...(!bars && { domain: [...domain] }) },
-    axis: timeAxis(domain, timeZone, width, every),
+    axis: { ...timeAxis(domain, timeZone, width, every), ...own },
   };
 }
 
@@ -137,7 +144,7 @@ export function widestBin(edges: readonly number[]): number {
 export const isWide = (edges: readonly number[]): boolean => widestBin(edges) > MOST_WIDTHS;
 
 /** A channel of bins, labelled at their edges. */
-export function edgesChannel(x: VegaLiteSpec, edges: readonly number[]): VegaLiteSpec {
+function edgesChannel(x: VegaLiteSpec, edges: readonly number[]): VegaLiteSpec {
   const above = edges.filter((edge) => edge !== 0).map(Math.abs);
   return {
     ...x,
@@ -213,7 +220,7 @@ export function categoryLabels(rows: Rows): Map<number | string, string> {
 /** The vertical channel without its field. */
 export function yChannel(
   rows: Rows,
-  { yType, yZero: zero = true, yLabel, yFormat, stack }: DrawOptions,
+  { yType, yZero: zero = true, yLabel, yFormat, stack }: Options,
   height: number,
 ): VegaLiteSpec {
   const values = rows.points.flatMap(({ y, low, high, top }) =>
@@ -281,13 +288,12 @@ export function horizontalChannels(
   x: VegaLiteSpec,
   y: VegaLiteSpec,
   names: readonly string[],
-  title: string | undefined,
+  { xLabel: title, place }: Options,
   width: number,
-  room: number,
 ): { x: VegaLiteSpec; y: VegaLiteSpec } {
   const { title: measured, labelExpr } = y.axis as VegaLiteSpec;
   const plain = { domain: false, ticks: false };
-  const lines = names.map((name) => [name, wrap(name, room, LABEL_SIZE)] as const);
+  const lines = names.map((name) => [name, wrap(name, namesRoom(place), LABEL_SIZE)] as const);
   const own = `(${JSON.stringify(Object.fromEntries(lines))})[datum.value]`;
   // Vega draws the first line in the middle of the bar.
   const several = lines.some(([, { length }]) => length > 1) && {

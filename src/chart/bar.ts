@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { greatest } from "../base/statistics.js";
 import { textOf } from "../base/text.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels, namesRoom, rowsHeight } from "./axes.js";
@@ -11,11 +12,11 @@ import {
   type Plot,
   layerData,
 } from "./plot.js";
-import { flag, INTERVAL, oneOf, PLOT_RULES, type DrawOptions } from "./options.js";
+import { flag, INTERVAL, oneOf, PLOT_RULES, type Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { MOST_CATEGORIES } from "./roles.js";
-import { bucketEnds, shares, sizes, stacked, stackOrder } from "./stack.js";
+import { bucketEnds, shares, sizes, stacked } from "./stack.js";
 
 /** Bars along time, as wide as their buckets, or one for each category; series are stacked, or stand beside each other in a category. */
 export const BAR: Kind = {
@@ -35,7 +36,8 @@ export const BAR: Kind = {
   ends: (rows, timeZone) => bucketEnds(rows, timeZone),
   order: inOrder,
   arrange: (given, options) => {
-    const rows = withoutRestBar(given, options);
+    const isPlain = given.series.length === 0 && given.panel === undefined;
+    const rows = withoutRest(given, options, isPlain ? ["x"] : []);
     const sorted = { ...rows, xs: inOrder(rows, options) };
     if (options.stack === "normalize") return shares(sorted);
     return isBeside(sorted, options) ? sorted : stacked(sorted, false);
@@ -46,16 +48,8 @@ export const BAR: Kind = {
   layers,
 };
 
-/** Counts without the bar of the rest, where that would make all others too short to read. */
-function withoutRestBar(rows: Rows, options: DrawOptions): Rows {
-  const { series, panel, restX, xs } = rows;
-  if (series.length > 0 || panel !== undefined) return rows;
-  const kept = withoutRest(rows, options, [[restX, ({ x }) => x === restX]]);
-  return kept === rows ? rows : { ...kept, xs: xs.filter((x) => x !== restX) };
-}
-
 /** True if bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
-function isHorizontal(rows: Rows, { horizontal }: DrawOptions): boolean {
+function isHorizontal(rows: Rows, { horizontal }: Options): boolean {
   if (rows.roles.xKind === "category") {
     const names = [...categoryLabels(rows).values()];
     return horizontal ?? names.some((name) => textWidth(name, LABEL_SIZE) > CATEGORY_WIDTH);
@@ -67,19 +61,19 @@ function isHorizontal(rows: Rows, { horizontal }: DrawOptions): boolean {
 }
 
 /** Pixels of the height of horizontal bars. */
-function heightOf(rows: Rows, options: DrawOptions): number {
+function heightOf(rows: Rows, options: Options): number {
   const bars = isBeside(rows, options) ? rows.series.length : 1;
   return rowsHeight([...categoryLabels(rows).values()], bars, namesRoom(options.place));
 }
 
 /** True if several series stand beside each other: what can't be added up does. */
-function isBeside({ series, roles }: Rows, { stack }: DrawOptions): boolean {
+function isBeside({ series, roles }: Rows, { stack }: Options): boolean {
   const apart = stack === undefined ? roles.measure?.additive === false : stack === false;
   return series.length > 1 && apart;
 }
 
 /** Categories by size, the largest first and the rest last, where they have no order of their own. */
-export function inOrder(rows: Rows, { sort }: DrawOptions): Rows["xs"] {
+export function inOrder(rows: Rows, { sort }: Options): Rows["xs"] {
   const { xs, points, roles, restX, unordered } = rows;
   const byValue = (sort ?? (unordered ? "value" : "given")) === "value";
   if (!byValue || roles.xKind !== "category") return xs;
@@ -96,29 +90,26 @@ export function inOrder(rows: Rows, { sort }: DrawOptions): Rows["xs"] {
   return xs.toSorted((a, b) => rank(b) - rank(a));
 }
 
+/** @throws ProbelabError for more categories than there is room for. */
+export function refuseMany(xs: Rows["xs"], x: string, what: string): void {
+  if (xs.length <= MOST_CATEGORIES) return;
+  throw new ProbelabError(
+    `Can't draw ${what} for each of ${xs.length} values of ${JSON.stringify(x)}: ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}.`,
+  );
+}
+
 /** @throws ProbelabError for bars that would mislead, or be too many. */
-function check({ rows, options }: Plot, beside: boolean): void {
-  const { roles, series, xs } = rows;
-  const refuse = (what: string, why: string): never => {
-    throw new ProbelabError(`Can't ${what}: ${why}.`);
-  };
+function check({ rows: { roles, series, xs }, options }: Plot, beside: boolean): void {
   const isCategory = roles.xKind === "category";
   if (beside && !isCategory) {
-    refuse(
-      `draw bars of ${series.length} series beside each other along ${JSON.stringify(roles.x)}`,
-      "only bars of categories stand so; draw it with chart.line, in panels with facet, or one series with color: null",
+    throw new ProbelabError(
+      `Can't draw bars of ${series.length} series beside each other along ${JSON.stringify(roles.x)}: only bars of categories stand so; draw it with chart.line, in panels with facet, or one series with color: null.`,
     );
   }
-  if (isCategory && xs.length > MOST_CATEGORIES) {
-    refuse(
-      `draw a bar for each of ${xs.length} values of ${JSON.stringify(roles.x)}`,
-      `ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}`,
-    );
-  }
+  if (isCategory) refuseMany(xs, roles.x, "a bar");
   if (series.length > 1 && !beside && options.interval) {
-    refuse(
-      "draw intervals on bars that are stacked",
-      "they would stand at the wrong height; pass stack: false",
+    throw new ProbelabError(
+      "Can't draw intervals on bars that are stacked: they would stand at the wrong height; pass stack: false.",
     );
   }
 }
@@ -132,13 +123,13 @@ function layers(given: Plot): VegaLiteSpec[] {
   check(plot, beside);
   const isCategory = roles.xKind === "category";
   const { rows } = plot;
-  const { rank, order } = stackOrder(rows);
   // Rows without a partner, of a join say, belong to no category either.
   const isGrey = ({ x: at }: Point): boolean =>
     series.length === 0 && isCategory && (at === restX || at === NONE);
   const row = (point: Point): VegaLiteSpec => ({
     ...bucketRow(point, plot),
-    ...rank(point),
+    // The first of the legend is the top of a stack.
+    ...(several && { rank: series.length - 1 - point.series }),
     ...(incomplete.has(point.x) && { incomplete: true }),
     ...(isGrey(point) && { other: true }),
   });
@@ -157,7 +148,7 @@ function layers(given: Plot): VegaLiteSpec[] {
   const dodge = { field: fields.series, sort: series.map(({ label }) => label) };
   const place = { x, ...(ends ? { x2: { field: "end" } } : beside && { xOffset: dodge }) };
   const bars = {
-    ...layerData(plot, drawn.map(row)),
+    ...layerData(plot, drawn, row),
     mark: {
       type: "bar",
       orient: "vertical",
@@ -168,7 +159,8 @@ function layers(given: Plot): VegaLiteSpec[] {
       ...place,
       y: { ...y, stack: several && !beside ? "zero" : null },
       color: { ...condition, ...color },
-      ...(!beside && order),
+      ...(several &&
+        !beside && { order: { field: "rank", type: "quantitative", sort: "ascending" } }),
       ...(incomplete.size > 0 && {
         fillOpacity: { condition: { test: "datum.incomplete", value: 0.4 }, value: 1 },
       }),
@@ -185,11 +177,10 @@ function layers(given: Plot): VegaLiteSpec[] {
   return [bars, ...strokes, ...texts].map((layer) => (horizontal ? flipAxes(layer) : layer));
 }
 
-/** Where the text of a bar stands: at its end, or at that of its interval. */
-const farEnd = ({ y, low, high }: Point): number =>
-  Number(y) < 0 ? Math.min(Number(y), low ?? 0) : Math.max(Number(y), high ?? 0);
+/** Where the text of a bar stands: right of it, of its interval and of zero, where no name is. */
+const rightEnd = ({ y, high }: Point): number => Math.max(0, Number(y), high ?? 0);
 
-/** The text at the end of each horizontal bar. */
+/** The text right of each horizontal bar. */
 function endTexts(
   plot: Plot,
   text: string,
@@ -197,39 +188,30 @@ function endTexts(
   place: VegaLiteSpec,
 ): VegaLiteSpec {
   const { theme, y, tooltip, rows } = plot;
-  const left = "datum.end < 0";
   return {
-    ...layerData(
-      plot,
-      rows.points.map((point) => ({ ...row(point), end: farEnd(point) })),
-    ),
+    ...layerData(plot, rows.points, (point) => ({ ...row(point), end: rightEnd(point) })),
     mark: {
       type: "text",
       baseline: "middle",
       fontSize: LABEL_SIZE,
       color: theme.text,
-      align: { expr: `${left} ? "right" : "left"` },
-      dx: { expr: `${left} ? -6 : 6` },
+      align: "left",
+      dx: 6,
       text: { expr: `datum._${text}` },
     },
     encoding: { ...place, y: { ...y, field: "end" }, tooltip },
   };
 }
 
-/** A plot whose axis leaves room for the texts at the ends of bars. */
+/** A plot whose axis leaves room for the texts right of bars. */
 function padForLabels(plot: Plot, text: string): Plot {
   const { rows, width, y } = plot;
-  const { points } = rows;
-  const room = (negative: boolean): number =>
-    points
-      .filter((point) => farEnd(point) < 0 === negative)
-      .map(({ beside }) => textWidth(textOf(beside?.[`_${text}`] ?? ""), LABEL_SIZE) + 14)
-      .reduce((a, b) => Math.max(a, b), 10);
-  const reached = points.flatMap(({ y, low, high }) => [Number(y), low ?? 0, high ?? 0]);
-  const [least, most] = [Math.min(0, ...reached), Math.max(0, ...reached)];
-  const [left, right] = [room(true), room(false)];
-  const pixel = (most - least || 1) / Math.max(60, width - left - right);
-  const domain = [least - left * pixel, most + right * pixel];
+  const texts = rows.points.map(({ beside }) => textOf(beside?.[`_${text}`] ?? ""));
+  const room = greatest(texts.map((each) => textWidth(each, LABEL_SIZE) + 14));
+  const least = Math.min(0, ...rows.points.flatMap(({ y, low }) => [Number(y), low ?? 0]));
+  const most = Math.max(0, ...rows.points.map(rightEnd));
+  const pixel = (most - least || 1) / Math.max(40, width - room - 10);
+  const domain = [least - 10 * pixel, most + room * pixel];
   return { ...plot, y: { ...y, scale: { ...(y.scale as object), domain, nice: false } } };
 }
 

@@ -6,8 +6,8 @@ import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { chartPage } from "./render/page/figures.js";
 import { pngPicture, pngSize } from "./render/png.js";
-import { notebookSpec, pageSpec, type Layouts } from "./render/screens.js";
-import { layOut, originJson, svgWidth, titleText } from "./render/svg.js";
+import { notebookSpec, pageSpec } from "./render/screens.js";
+import { layOut, originJson, titleText } from "./render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 
 /** Pixels per CSS pixel. */
@@ -52,7 +52,7 @@ export class Chart {
       rows: Object.freeze(redactTexts(rows).map((row) => Object.freeze(row))),
     });
     this.recipe = recipe;
-    this.#screen = screen;
+    this.#screen = (place) => redactTexts(screen(place));
   }
 
   /** The origin of the data. */
@@ -62,17 +62,7 @@ export class Chart {
 
   /** The spec as pages draw it: with interaction, and laid out for places of several widths unless one was chosen. */
   screenSpec(): Promise<VegaLiteSpec> {
-    return pageSpec(this.#layouts);
-  }
-
-  get #layouts(): Layouts {
-    const at = (place?: number): VegaLiteSpec | undefined => redactTexts(this.#screen(place));
-    return {
-      plot: Number(this.spec["width"]),
-      whole: () => at() ?? this.spec,
-      drawnWidth: async () => svgWidth(await layOut(this.spec)),
-      at,
-    };
+    return pageSpec({ spec: this.spec, screen: this.#screen });
   }
 
   /**
@@ -142,7 +132,8 @@ export class Chart {
   async [Symbol.for("Jupyter.display")](frontend: { addsPng?: boolean } = {}): Promise<MimeBundle> {
     const addsPng = frontend.addsPng === true;
     const png = addsPng ? undefined : await this.png();
-    const spec = await (addsPng ? notebookSpec : pageSpec)(this.#layouts);
+    const laid = { spec: this.spec, screen: this.#screen };
+    const spec = await (addsPng ? notebookSpec : pageSpec)(laid);
     const { description } = this.spec;
     return {
       data: {

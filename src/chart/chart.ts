@@ -10,7 +10,7 @@ import { changeChart, drawChange, evidenceChart } from "./finding/change.js";
 import type { Chart } from "./chart-value.js";
 import { exploreChart } from "./explore/explore.js";
 import { HEATMAP } from "./heatmap.js";
-import { histogramChart } from "./histogram.js";
+import { HISTOGRAM } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
   type Annotation,
@@ -121,7 +121,7 @@ export const chart = {
    * chart.histogram(await lab.runs.histogram({ range, column: "duration", by: "software_version", top: 3 }));
    */
   histogram(rows: RowsGiven, options: HistogramChartOptions = {}): Chart {
-    return histogramChart(rows, options);
+    return resultChart(rows, HISTOGRAM, options);
   },
   /**
    * Draws a Vega-Lite spec of your own over the rows of a Result. Fields are the column names; the rows
@@ -209,15 +209,15 @@ export const chart = {
   },
 };
 
-const KINDS = { line: LINE, area: AREA, bar: BAR, dot: DOT, dotPlot: DOT_PLOT, heatmap: HEATMAP };
+const KINDS = {
+  ...{ line: LINE, area: AREA, bar: BAR, dot: DOT, dotPlot: DOT_PLOT },
+  ...{ heatmap: HEATMAP, histogram: HISTOGRAM },
+};
 
 /** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
 export function drawRecipe(result: Result, recipe: Recipe): Chart {
   if ("change" in recipe) return drawChange(result, recipe.change, recipe.options);
   if ("explore" in recipe) return exploreChart(result, recipe.explore);
-  if ("spec" in recipe) return chart.vegaLite(result, recipe.spec);
-  const { mark, options } = recipe;
-  return mark === "histogram"
-    ? chart.histogram(result, options as HistogramChartOptions)
-    : resultChart(result, KINDS[mark], options);
+  if ("spec" in recipe) return vegaLiteChart(result, recipe.spec);
+  return resultChart(result, KINDS[recipe.mark], recipe.options);
 }

@@ -1,12 +1,11 @@
 import { ProbelabError } from "../base/error.js";
 import { categoryLabels, namesRoom, rowsHeight } from "./axes.js";
-import { flipAxes, inOrder } from "./bar.js";
+import { flipAxes, inOrder, refuseMany } from "./bar.js";
 import { DOT } from "./dot.js";
 import { INTERVAL, oneOf, PLOT_RULES } from "./options.js";
-import { intervalLayer, layerData, specRow, type Kind, type Plot } from "./plot.js";
+import { intervalLayer, layerData, type Kind, type Plot } from "./plot.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { MOST_CATEGORIES } from "./roles.js";
-import type { Point, Rows } from "./rows.js";
+import type { Rows } from "./rows.js";
 import { sizes } from "./stack.js";
 
 /**
@@ -40,11 +39,7 @@ function checked({ roles, xs }: Rows): true {
       `Can't draw a dot plot along ${JSON.stringify(roles.x)}, which holds no names: take a column of text as x, or use chart.dot.`,
     );
   }
-  if (xs.length > MOST_CATEGORIES) {
-    throw new ProbelabError(
-      `Can't draw a row for each of ${xs.length} values of ${JSON.stringify(roles.x)}: ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}.`,
-    );
-  }
+  refuseMany(xs, roles.x, "a row");
   return true;
 }
 
@@ -53,11 +48,10 @@ function layers(plot: Plot): VegaLiteSpec[] {
   const { rows, y, color, shape, tooltip } = plot;
   const x = { ...plot.x, axis: { ...(plot.x["axis"] as object), grid: true, gridDash: [1, 3] } };
   const known = rows.points.filter((point) => point.y !== null);
-  const row = (point: Point): VegaLiteSpec => specRow(point, plot);
   const dots = {
-    ...layerData(plot, known.map(row)),
+    ...layerData(plot, known),
     mark: { type: "point", filled: true, opacity: 1, size: 60 },
     encoding: { x, y, color, ...(shape && { shape }), tooltip },
   };
-  return [...intervalLayer(plot, known, row, { x, color }), dots].map(flipAxes);
+  return [...intervalLayer(plot, known, undefined, { x, color }), dots].map(flipAxes);
 }

@@ -58,7 +58,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
     const group = points.filter((point) => rows.incomplete.has(point.x) === hollow);
     if (group.length === 0) return [];
     return {
-      ...layerData(plot, group.map(row)),
+      ...layerData(plot, group, row),
       mark: {
         type: "point",
         filled: true,

@@ -7,7 +7,7 @@ import { textWidth } from "./render/fonts/shipped-font.js";
 import { categoryLabels, namesRoom } from "./axes.js";
 import { fitNames, words } from "./render/label.js";
 import { BESIDE_PLOT } from "./render/screens.js";
-import type { DrawOptions } from "./options.js";
+import type { Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
 import { checkColumn } from "./roles.js";
@@ -33,25 +33,20 @@ export interface Panels {
 }
 
 /** The rows of each value of a column, of the same series and the same places along x; there is at least one row. */
-export function panelRows(
-  given: Result,
-  kind: Kind,
-  { facet = "", ...options }: DrawOptions,
-): Panels {
+export function panelRows(given: Result, kind: Kind, { facet = "", ...options }: Options): Panels {
   checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const { result, sentences } = largest(given, facet, options.y);
-  const { panels = [], ...drawn } = chartRows(result, kind, { ...options, facet });
+  const isOwn = options.scales === "own";
+  const drawn = chartRows(result, kind, { ...options, facet });
   // A panel of its own scale flattens no other.
-  const rest = options.scales === "own" ? -1 : panels.findIndex(({ other }) => other);
-  const found = withoutRest(drawn, options, [[panels[rest]?.label, ({ panel }) => panel === rest]]);
+  const { panels = [], ...found } = withoutRest(drawn, options, isOwn ? [] : ["panels"]);
   // Categories stand in one order in all panels.
   const xs = kind.order?.(found, options) ?? found.xs;
-  const shown = found === drawn ? panels : panels.slice(0, rest);
-  const each = shown.map(({ value, label }, at) => {
+  const each = panels.map(({ value, label }, at) => {
     const points = found.points.filter(({ panel }) => panel === at);
     const isThere = (x: Rows["xs"][number]): boolean => points.some((point) => point.x === x);
     // A panel of its own scale has its own categories.
-    const ownXs = options.scales === "own" && found.roles.xKind === "category";
+    const ownXs = isOwn && found.roles.xKind === "category";
     const own = { ...found, xs: ownXs ? xs.filter(isThere) : xs, points, panel: value };
     const rows = kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
     return { name: label, rows };
@@ -61,7 +56,7 @@ export function panelRows(
   return {
     all: {
       ...found,
-      ...{ roles, series, xs, points, panels: shown, ...(edges && { edges }) },
+      ...{ roles, series, xs, points, panels, ...(edges && { edges }) },
       sentences: [...new Set(each.flatMap(({ rows }) => rows.sentences))],
     },
     each,
@@ -113,7 +108,7 @@ export function panelLayout(
   all: Rows,
   count: number,
   horizontal: boolean,
-  { width: chosen, height, scales, columns: given, place = Infinity }: DrawOptions,
+  { width: chosen, height, scales, columns: given, place = Infinity }: Options,
 ): Layout {
   const wanted = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
   const shared = scales !== "own";

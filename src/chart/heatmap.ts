@@ -6,23 +6,14 @@ import type { Result } from "../result/result.js";
 import { shortLabels } from "./axes.js";
 import type { Rows, Point } from "./rows.js";
 import { bucketRow, type Kind, type Plot, layerData } from "./plot.js";
-import {
-  column,
-  flag,
-  format,
-  PICTURE_RULES,
-  text,
-  type DrawOptions,
-  type FlatOptions,
-} from "./options.js";
+import { column, flag, format, PICTURE_RULES, text, type Options } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { words } from "./render/label.js";
 import { withoutRest } from "./rest.js";
 import { list } from "./roles.js";
 import { bucketEnds, sizes } from "./stack.js";
 import { bucketStart, steadyOffset } from "../time/bucket.js";
-import { HOUR, WEEK } from "../time/span.js";
 import { dateText } from "../time/time-zone.js";
+import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
 const CELL = { width: 34, height: 20, least: 560, most: 1000 } as const;
@@ -54,13 +45,13 @@ export const HEATMAP: Kind = {
   }),
   prepare,
   arrange: (given, options, origin) => {
-    const { rows, merged } = withoutRests(given, options);
+    const merged = given.series.some(({ other }) => other) || given.restX !== undefined;
+    const rows = withoutRest(given, options, ["series", "x"]);
     return { ...rows, points: allCells(rows, origin, merged) };
   },
   notes: (rows, origin) => [
     ...(rows.points.some(({ y }) => y === null) ? ["Dots: no value."] : []),
-    ...partOfWeek(rows, origin),
-    ...changesOfClocks(rows, origin),
+    ...unequalTimes(rows, origin),
   ],
   layers,
 };
@@ -68,8 +59,8 @@ export const HEATMAP: Kind = {
 /** The measure as y of each cell, the second column as its series. */
 function prepare(
   result: Result,
-  { x, y, color, format: yFormat, ...look }: FlatOptions,
-): { result: Result; options: DrawOptions } {
+  { x, y, color, format: yFormat, ...look }: Options,
+): { result: Result; options: Options } {
   const { time, dimensions } = result.origin.columns;
   const along = x ?? time?.name ?? dimensions.filter(({ name }) => name !== y).at(-1)?.name;
   const up = y ?? dimensions.find(({ name }) => name !== along)?.name;
@@ -81,24 +72,6 @@ function prepare(
   const given = { x: along, y: color, yFormat, color: up };
   const known = Object.entries(given).filter(([, value]) => typeof value === "string");
   return { result, options: { ...look, ...Object.fromEntries(known) } };
-}
-
-/** Without the row and the column of "other", where these would flatten all others. */
-function withoutRests(given: Rows, options: DrawOptions) {
-  const { xs, series, restX, roles } = given;
-  const rest = series.findIndex(({ other }) => other);
-  const named = (text: string | undefined, column = "") => text && `${text} (${words(column)})`;
-  const kept = withoutRest(given, options, [
-    [named(series[rest]?.label, roles.series[0]), (point) => point.series === rest],
-    [named(restX, roles.x), ({ x }) => x === restX],
-  ]);
-  const { points } = kept;
-  const rows = {
-    ...kept,
-    series: series.filter((_, at) => at !== rest || points.some((point) => point.series === rest)),
-    xs: xs.filter((at) => at !== restX || points.some(({ x }) => x === restX)),
-  };
-  return { rows, merged: rest >= 0 || restX !== undefined };
 }
 
 /**
@@ -119,29 +92,24 @@ function allCells({ points, xs, series, roles }: Rows, origin: Origin, merged: b
   );
 }
 
-/** Days of the week aren't alike in a range that has some of them more often. */
-function partOfWeek({ roles, series, xs }: Rows, { range }: Origin): string[] {
-  const days = [series.map(({ label }) => label), xs].some(
-    (names) => names.length > 0 && names.every((name) => WEEKDAYS.includes(String(name))),
-  );
-  if (!days || range === undefined || roles.measure?.additive !== true) return [];
-  const weeks = (range.end.getTime() - range.start.getTime()) / WEEK;
-  // A change of the clocks is an hour.
-  return Math.abs(weeks - Math.round(weeks)) * WEEK <= HOUR
-    ? []
-    : ["The range is not whole weeks: some weekdays occur once more than others."];
-}
-
 const HOUR_OF_DAY = /^([01]\d|2[0-3])$/;
 
-/** Where clocks change an hour of the day comes twice, or not at all. */
-function changesOfClocks({ roles, series, xs }: Rows, { range }: Origin): string[] {
-  const isHours = [series.map(({ label }) => label), xs].some(
-    (names) => names.length > 1 && names.every((name) => HOUR_OF_DAY.test(String(name))),
-  );
-  if (!isHours || range === undefined || roles.measure?.additive !== true) return [];
+/** Counts by day of the week or by hour of the day aren't alike in a range that has some of them more often. */
+function unequalTimes({ roles, series, xs }: Rows, { range }: Origin): string[] {
+  if (range === undefined || roles.measure?.additive !== true) return [];
   const { start, end, timeZone } = range;
+  const isAlong = (fits: (name: string) => boolean): boolean =>
+    [series.map(({ label }) => label), xs].some(
+      (names) => names.length > 1 && names.every((name) => fits(String(name))),
+    );
   const notes: string[] = [];
+  const weeks = (+end - +start) / WEEK;
+  // A change of the clocks is an hour.
+  const isWhole = Math.abs(weeks - Math.round(weeks)) * WEEK <= HOUR;
+  if (!isWhole && isAlong((name) => WEEKDAYS.includes(name))) {
+    notes.push("The range is not whole weeks: some weekdays occur once more than others.");
+  }
+  if (!isAlong((name) => HOUR_OF_DAY.test(name))) return notes;
   for (let own = steadyOffset(+start, timeZone); own.until < +end;) {
     const next = steadyOffset(own.until, timeZone);
     const day = dateText(bucketStart(new Date(own.until), "day", timeZone), timeZone);
@@ -187,17 +155,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
     : { range: theme.ramp, zero, nice: true };
   const gap = Math.min(width / xs.length, height / series.length) > 6 ? 1 : 0;
   const layer = (some: readonly Point[], drawn: VegaLiteSpec): VegaLiteSpec[] =>
-    some.length === 0
-      ? []
-      : [
-          {
-            ...layerData(
-              plot,
-              some.map((point) => bucketRow(point, plot)),
-            ),
-            ...drawn,
-          },
-        ];
+    some.length === 0 ? [] : [{ ...layerData(plot, some, bucketRow), ...drawn }];
   return [
     ...layer(known, {
       mark: { type: "rect", stroke: theme.background, strokeWidth: gap },

@@ -2,56 +2,38 @@ import { ProbelabError } from "../base/error.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { isNaming } from "../result/column-words.js";
 import { gapMeasure } from "../result/origin.js";
-import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
-import type { Chart } from "./chart-value.js";
-import { resultOf } from "./check-result.js";
 import type { Kind } from "./plot.js";
 import { isWide, widestBin } from "./axes.js";
 import { LINE } from "./line.js";
 import type { Point } from "./rows.js";
 import { lowered } from "../base/text.js";
 import { words } from "./render/label.js";
-import { GRAPH_RULES, text, type FlatOptions, type HistogramChartOptions } from "./options.js";
+import { GRAPH_RULES, text, type Options } from "./options.js";
 import { sizes } from "./stack.js";
-import { resultChart } from "./spec.js";
 import { chartRoles, list } from "./roles.js";
 import { addedUp, addedUpSentence } from "./work-table.js";
 
-/**
- * A histogram of a Result that has bins; see `chart.histogram`. One group is bars of counts, as wide as their
- * bins; several are lines of their shares through the middles of bins.
- */
-export function histogramChart(rows: RowsGiven, options: HistogramChartOptions): Chart {
-  const result = resultOf(rows, "chart.histogram");
-  const missing = ["from", "to"].filter((name) => !result.columnNames().includes(name));
-  if (missing.length > 0) {
-    throw new ProbelabError(
-      `Can't draw a histogram of a Result without ${list(missing)}: pass one with a row for each bin, its ends in the columns from and to, chart.histogram(await lab.runs.histogram({ range, column: "duration" })).`,
-    );
-  }
-  const { color, facet } = options;
-  const y = countsOf(result);
-  const asked = { x: "from", y, ...(color !== undefined && { color }), ...(facet && { facet }) };
-  const { series } = chartRoles(result, BAR, asked);
-  const { extent: _, ...mark } = series.length > 0 ? LINE : BAR;
-  const kind: Kind = {
-    ...mark,
-    name: "histogram",
-    title: "Histogram",
-    options: { "x.label": text, ...GRAPH_RULES },
-    ...sizes("a histogram"),
-    categories: false,
-    ...(series.length === 0 && {
-      ends: ({ points }) =>
-        new Map(points.map(({ x, beside }) => [Number(x), Number(beside!["_to"])])),
-    }),
-    notes: ({ points }) => unequalBins(points),
-    prepare: (of, checked) => prepared(of, checked, kind),
-  };
-  return resultChart(result, kind, options);
-}
+const COMMON = {
+  name: "histogram",
+  title: "Histogram",
+  options: { "x.label": text, ...GRAPH_RULES },
+  ...sizes("a histogram"),
+  categories: false,
+  notes: ({ points }) => unequalBins(points),
+  prepare: prepared,
+} satisfies Partial<Kind>;
+
+/** Bars of counts, as wide as their bins. */
+export const HISTOGRAM: Kind = {
+  ...BAR,
+  ...COMMON,
+  ends: ({ points }) => new Map(points.map(({ x, beside }) => [Number(x), Number(beside!["_to"])])),
+};
+
+/** Of several groups the lines of their shares, through the middles of bins. */
+const LINES: Kind = { ...LINE, ...COMMON };
 
 /** Says that bins differ in width: a bar that is twice as wide as another holds as much at half the density. */
 function unequalBins(points: readonly Point[]): string[] {
@@ -78,13 +60,22 @@ function countsOf(result: Result): string {
   );
 }
 
-/** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. */
-function prepared(result: Result, options: FlatOptions, kind: Kind) {
-  const { x: _, y: __, ...rest } = options;
-  const roles = chartRoles(result, kind, { ...rest, x: "from", y: countsOf(result) });
+/** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. @throws ProbelabError for one without bins. */
+function prepared(
+  result: Result,
+  options: Options,
+): { result: Result; options: Options; kind: Kind } {
+  const missing = ["from", "to"].filter((name) => !result.columnNames().includes(name));
+  if (missing.length > 0) {
+    throw new ProbelabError(
+      `Can't draw a histogram of a Result without ${list(missing)}: pass one with a row for each bin, its ends in the columns from and to, chart.histogram(await lab.runs.histogram({ range, column: "duration" })).`,
+    );
+  }
+  const roles = chartRoles(result, HISTOGRAM, { ...options, x: "from", y: countsOf(result) });
   const { measure } = roles;
   const series = [...roles.series, ...(roles.facet === undefined ? [] : [roles.facet])];
   const shares = series.length > 0;
+  const isLine = roles.series.length > 0;
   const known = result.origin.columns.measures.find(({ name }) => name === "from");
   const { unit = "" } = known ?? {};
   const label = known?.label.replace(/, from$/, "") ?? "Value";
@@ -98,8 +89,6 @@ function prepared(result: Result, options: FlatOptions, kind: Kind) {
   const total = (some: typeof bins): number =>
     some.reduce((sum, bin) => sum + Number(bin[roles.y] ?? 0), 0);
   const name = shares ? "share" : roles.y;
-  // Bars begin at an edge, lines of shares run through the middles.
-  const isLine = kind.hover !== undefined;
   const number = (value: number): string => value.toLocaleString("en-US");
   const rows = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
     const group = own.map((at) => bins[at]!);
@@ -147,8 +136,9 @@ function prepared(result: Result, options: FlatOptions, kind: Kind) {
         ...(under + over > 0 ? [beyond] : []),
       ],
     }),
+    kind: isLine ? LINES : HISTOGRAM,
     options: {
-      ...rest,
+      ...options,
       x: "bin",
       y: name,
       beside,

@@ -12,7 +12,7 @@ import {
   type Plot,
   layerData,
 } from "./plot.js";
-import { withoutRestSeries } from "./rest.js";
+import { withoutRest } from "./rest.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
 // Up to so many points a series has a marker at each.
@@ -41,7 +41,7 @@ export const LINE: Kind = {
     const runs = `the line runs through several values of ${label(roles.y)} at the same ${same}`;
     return found === undefined ? [] : [`${found.said}: ${runs}.`];
   },
-  arrange: (rows, options) => withoutRestSeries(withoutEdges(rows), options),
+  arrange: (rows, options) => withoutRest(withoutEdges(rows), options, ["series"]),
   layers,
   hover: nearestPoint,
 };
@@ -86,7 +86,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
     };
   };
   const markers = (points: readonly Point[], look: VegaLiteSpec): VegaLiteSpec => ({
-    ...layerData(plot, values(points)),
+    ...layerData(plot, painted(points, plot)),
     mark: { type: "point", filled: true, opacity: 1, size: 42, strokeWidth: 1.5, ...look },
     encoding: { ...encoding, ...(shape && { shape }), tooltip },
   });
@@ -135,10 +135,7 @@ function nearestPoint(plot: Plot, name: string): VegaLiteSpec {
   const select = { type: "point", fields: own, nearest: true, on: "mouseover", clear: "mouseout" };
   // The same rows as the line's, which a compiled chart holds once.
   return {
-    ...layerData(
-      plot,
-      painted(rows.points, plot).map((point) => specRow(point, plot)),
-    ),
+    ...layerData(plot, painted(rows.points, plot)),
     layer: [
       {
         transform: [{ filter: `isValid(datum.${fields.y})` }],

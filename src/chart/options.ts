@@ -156,35 +156,34 @@ export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "the
 /** Kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "dot" | "dotPlot" | "heatmap" | "histogram";
 
-/** Options of any kind of chart, as an analyst writes them. */
-export type GivenOptions = ChartOptions &
-  Pick<LineOptions, "band"> &
-  Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> &
-  Pick<HeatmapOptions, "format">;
+/** Pixels of a plot whose size nobody chose. */
+export const PLOT = { width: 1000, height: 300 };
 
-/** Checked options, the axes' own beside the others; y may still be several columns. */
-export interface FlatOptions extends Omit<GivenOptions, "x" | "y"> {
+/**
+ * The options of a chart of any kind, checked: those that an analyst wrote, the axes' own beside the others, and
+ * what pictures of findings and of bins add.
+ */
+export interface Options
+  extends
+    Omit<ChartOptions, "x" | "y" | "color" | "annotations">,
+    Pick<LineOptions, "band">,
+    Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval">,
+    Pick<HeatmapOptions, "format"> {
   readonly x?: string;
   readonly xLabel?: string;
   readonly xType?: "linear" | "log";
-  readonly y?: string | readonly string[];
+  readonly y?: string;
+  /** Several columns along y, a series each. */
+  readonly ys?: readonly string[];
   readonly yLabel?: string;
   readonly yFormat?: string;
   readonly yType?: "linear" | "log";
   readonly yZero?: boolean;
-}
-
-/** Pixels of a plot whose size nobody chose. */
-export const PLOT = { width: 1000, height: 300 };
-
-/** Options of one drawing. */
-export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotations"> {
-  readonly y?: string;
+  readonly color?: string | readonly string[] | null;
   /** Those of a panel stand in it alone. */
   readonly annotations?: readonly (Annotation & { readonly panel?: string })[];
   /** Panels beside each other; default by their number. */
   readonly columns?: number;
-  readonly color?: string | readonly string[] | null;
   /** Pixels of the place of a screen that it is laid out for, where no width was chosen; else that of the file. */
   readonly place?: number;
   /** Columns that go along with each point: in tooltips and files, and as fields `_name` for some kinds. */
@@ -197,7 +196,7 @@ export interface DrawOptions extends Omit<FlatOptions, "y" | "color" | "annotati
 
 /** How a chart was made: of a Result by its kind with options, by an analyst's own spec, as linked views, or of a finding. */
 export type Recipe =
-  | { readonly mark: KindName; readonly options: GivenOptions }
+  | { readonly mark: KindName; readonly options: object }
   | { readonly spec: VegaLiteSpec }
   | { readonly explore: ExploreChartOptions }
   | { readonly change: ChangeRecord; readonly options: ChangeChartOptions };
@@ -305,26 +304,25 @@ export const INTERVAL: Rule = {
  *
  * @throws ProbelabError for an option that this kind of chart doesn't know, or a value that it doesn't take.
  */
-export function checkChartOptions(
-  given: object,
-  rules: Checks,
-  action = "draw a chart",
-): FlatOptions {
-  const flat = Object.entries(isPlain(given) ? given : {}).flatMap(([name, value]) =>
+export function checkChartOptions(given: object, rules: Checks, action = "draw a chart"): Options {
+  if (!isPlain(given)) checkOptions(given, rules, action);
+  const flat = Object.entries(given).flatMap(([name, value]): [string, unknown][] =>
     /^[xy]$/.test(name) && isPlain(value)
-      ? Object.entries(value).map(([part, inner]): [string, unknown] => [
+      ? Object.entries(value).map(([part, inner]) => [
           part === "value" ? name : `${name}.${part}`,
           inner,
         ])
-      : [[name, value] as [string, unknown]],
+      : [[name, value]],
   );
-  const checked = isPlain(given) ? Object.fromEntries(flat) : given;
-  checkOptions(checked, rules, action);
-  const joined = flat.map(([name, value]) => [
-    name.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
-    value,
-  ]);
-  return Object.fromEntries(joined) as FlatOptions;
+  checkOptions(Object.fromEntries(flat), rules, action);
+  const joined = flat.map(([name, value]): [string, unknown] =>
+    name === "y" && Array.isArray(value)
+      ? value.length > 1
+        ? ["ys", value]
+        : ["y", value[0]]
+      : [name.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()), value],
+  );
+  return Object.fromEntries(joined);
 }
 
 function isAnnotation(value: unknown): boolean {

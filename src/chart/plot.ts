@@ -5,7 +5,6 @@ import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
 import {
   categoryLabels,
-  edgesChannel,
   horizontalChannels,
   measureTitle,
   xChannel,
@@ -15,7 +14,7 @@ import {
 } from "./axes.js";
 import type { Rows, Point } from "./rows.js";
 import { fitNames, fittedLabel, formatInstantIso, heading, words } from "./render/label.js";
-import { PLOT, type DrawOptions, type FlatOptions } from "./options.js";
+import { PLOT, type Options } from "./options.js";
 import {
   LEGEND_LABEL,
   LEGEND_SIZE,
@@ -43,26 +42,28 @@ export interface Kind extends RowsKind {
   readonly isAgainst?: boolean;
   /** Where the bucket of each x ends, for a kind that is wider than its points. */
   ends?(this: void, rows: Rows, timeZone: string): Plot["ends"];
-  /** The Result that it draws in place of the one given. */
-  prepare?(
-    this: void,
-    result: Result,
-    options: FlatOptions,
-  ): { result: Result; options: DrawOptions };
+  /** What it draws in place of the Result given, and in place of itself. */
+  prepare?(this: void, result: Result, options: Options): Prepared;
   /** Changes the points before they are drawn: shares, another order, all cells. */
-  arrange?(this: void, rows: Rows, options: DrawOptions, origin: Origin): Rows;
+  arrange?(this: void, rows: Rows, options: Options, origin: Origin): Rows;
   /** The order of its categories. */
-  order?(this: void, rows: Rows, options: DrawOptions): Rows["xs"];
+  order?(this: void, rows: Rows, options: Options): Rows["xs"];
   /** Its default size, where it differs from that of most charts. */
-  size?(this: void, rows: Rows, options: DrawOptions): { width?: number; height?: number };
+  size?(this: void, rows: Rows, options: Options): { width?: number; height?: number };
   /** Notes on reading it, a sentence each. */
   notes?(this: void, rows: Rows, origin: Origin): string[];
   /** True if its bars are horizontal. */
-  horizontal?(this: void, rows: Rows, options: DrawOptions): boolean;
+  horizontal?(this: void, rows: Rows, options: Options): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, plot: Plot): VegaLiteSpec[];
   /** An unseen layer with a tooltip for the row under the pointer, where its marks have none. @param name of its parameter. */
   hover?(this: void, plot: Plot, name: string): VegaLiteSpec | undefined;
+}
+
+export interface Prepared {
+  readonly result: Result;
+  readonly options: Options;
+  readonly kind?: Kind;
 }
 
 /** The names of a spec's fields. */
@@ -77,7 +78,7 @@ interface Fields {
 /** The sizes, scales, channels and texts of a view, as plain data: what the layers of all kinds share. */
 export interface Plot {
   readonly rows: Rows;
-  readonly options: DrawOptions;
+  readonly options: Options;
   /** True if the bars are horizontal: x is the vertical axis then. */
   readonly horizontal: boolean;
   readonly timeZone: string;
@@ -103,7 +104,7 @@ export interface Plot {
 }
 
 /** The channels of a chart of a Result. */
-export function plotOf(result: Result, rows: Rows, kind: Kind, options: DrawOptions): Plot {
+export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options): Plot {
   const { roles, series, xs } = rows;
   const { range, columns } = result.origin;
   const theme = THEMES[options.theme ?? "light"];
@@ -141,10 +142,10 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: DrawOpti
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
     ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
-  const log = options.xType === "log";
-  const plain = xChannel(rows, domain, timeZone, width, end !== undefined, along, log);
-  const placed = options.edges ? edgesChannel(plain, options.edges) : plain;
-  const x = titled({ field: fields.x, ...placed }, options.xLabel);
+  const x = {
+    field: fields.x,
+    ...xChannel(rows, options, domain, timeZone, width, end !== undefined, along),
+  };
   const y = { field: fields.y, ...yChannel(rows, options, height) };
   return {
     rows,
@@ -158,16 +159,7 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: DrawOpti
     ends,
     fields,
     ...(names && { names }),
-    ...(horizontal
-      ? horizontalChannels(
-          x,
-          y,
-          [...names!.values()],
-          options.xLabel,
-          width,
-          namesRoom(options.place),
-        )
-      : { x, y }),
+    ...(horizontal ? horizontalChannels(x, y, [...names!.values()], options, width) : { x, y }),
     color:
       fields.series === undefined
         ? { value: theme.series[0] }
@@ -183,7 +175,9 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: DrawOpti
 }
 
 /** The data of a layer with tooltips. */
-export function layerData({ transform }: Plot, values: readonly VegaLiteSpec[]): VegaLiteSpec {
+export function layerData(plot: Plot, points: readonly Point[], row = specRow): VegaLiteSpec {
+  const { transform } = plot;
+  const values = points.map((point) => row(point, plot));
   return { data: { values }, ...(transform.length > 0 && { transform }) };
 }
 
@@ -283,7 +277,7 @@ export function splitEdges({ points, xs, incomplete }: Rows): {
 export function intervalLayer(
   plot: Plot,
   points: readonly Point[],
-  row: (point: Point) => VegaLiteSpec = (point) => specRow(point, plot),
+  row = specRow,
   place: VegaLiteSpec = { x: plot.x, color: plot.color },
 ): VegaLiteSpec[] {
   const { fields, y, tooltip } = plot;
@@ -291,7 +285,7 @@ export function intervalLayer(
   if (known.length === 0) return [];
   return [
     {
-      ...layerData(plot, known.map(row)),
+      ...layerData(plot, known, row),
       mark: { type: "rule", strokeWidth: 1.5 },
       encoding: { ...place, y: { ...y, field: fields.low }, y2: { field: fields.high }, tooltip },
     },
@@ -316,13 +310,6 @@ function specFields({ roles, seriesName, ends = ["low", "high"] }: Rows): Plot["
   return { x, y, ...series, low: safe(ends[0]), high: safe(ends[1]) };
 }
 
-/** A channel with a title of the analyst's own. */
-function titled(channel: VegaLiteSpec, title: string | undefined): VegaLiteSpec {
-  return title === undefined
-    ? channel
-    : { ...channel, axis: { ...(channel.axis as VegaLiteSpec), title } };
-}
-
 function seriesTitle({ series: [first = "", ...more] }: Rows["roles"]): string {
   return heading(first, ...more);
 }
@@ -332,7 +319,7 @@ function tooltipChannel(
   rows: Rows,
   fields: Plot["fields"],
   timeZone: string,
-  { yFormat, edges }: DrawOptions,
+  { yFormat, edges }: Options,
 ): VegaLiteSpec[] {
   const { roles, points, ends } = rows;
   const values = points.map(({ y }) => y ?? 0);
@@ -370,7 +357,7 @@ function numberFormat(values: readonly number[], unit: string | undefined): stri
 /** Tooltip fields of the columns beside the points: a measure's numbers as texts, as null has no format. */
 function besideTexts(
   { points }: Rows,
-  { beside = [] }: DrawOptions,
+  { beside = [] }: Options,
   measures: readonly MeasureColumn[],
 ): { field: string; title: string; calculate?: string }[] {
   return beside.map((name) => {

@@ -1,10 +1,3 @@
-import type { ColumnTable } from "arquero";
-import { newTable } from "../result/arquero-table.js";
-import type { MeasureColumn, TimeColumn } from "../result/origin.js";
-import { bucketStart, nextBucket } from "../time/bucket.js";
-import { durationText } from "../time/span.js";
-import { usualLength } from "../time/step.js";
-import type { TimeRange } from "../time/time-range.js";
 import { lineSentence } from "../result/downsample/downsample.js";
 import { reduceLines, type ReducedLine } from "../result/downsample/reduce-lines.js";
 import {
@@ -14,16 +7,13 @@ import {
   splitSeries,
   type SeriesRows,
 } from "../result/downsample/series.js";
-import { PLOT, type DrawOptions } from "./options.js";
-import type { Reduced, Roles, Work } from "./roles.js";
-
-/** The columns of a line. */
-interface LineColumns {
-  readonly x: string;
-  readonly y: string;
-  /** Column whose values are the series; without it there is one. */
-  readonly series: string | undefined;
-}
+import type { MeasureColumn, TimeColumn } from "../result/origin.js";
+import { bucketStart, nextBucket } from "../time/bucket.js";
+import { durationText } from "../time/span.js";
+import { usualLength } from "../time/step.js";
+import type { TimeRange } from "../time/time-range.js";
+import { PLOT, type Options } from "./options.js";
+import type { DrawnRow, Reduced, Roles, Work } from "./roles.js";
 
 /**
  * The rows that draw the lines of a Result. Missing buckets become rows: else a line would run straight
@@ -31,23 +21,21 @@ interface LineColumns {
  */
 export function reduceLineChart(
   { result, lines }: Work,
-  { x: along, y, xKind, facet }: Roles,
-  { width, height, yType, yZero }: DrawOptions,
+  { x, y, xKind, facet }: Roles,
+  { width, height, yType, yZero }: Options,
   maxRows: number,
 ): Reduced {
-  const plan = { x: along, y, series: lines };
-  const isTimed = xKind === "time";
   const { table, origin } = result;
-  const { time, measures } = origin.columns;
-  const missing = measures.find(({ name }) => name === plan.y)?.missing;
+  const { time, measures, dimensions } = origin.columns;
+  const missing = measures.find(({ name }) => name === y)?.missing;
   const { range } = origin;
-  const fills = time?.name === plan.x && missing !== undefined && range !== undefined;
-  const unchanged = { sentences: [], result };
-  if (!fills && !isTimed && table.numRows() <= maxRows) return unchanged;
-  const x = numericColumn(table, plan.x);
-  const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, yType));
+  const isTimed = xKind === "time";
+  const fills = time?.name === x && missing !== undefined && range !== undefined;
+  const whole = { result, sentences: [] };
+  if (!fills && !isTimed && table.numRows() <= maxRows) return whole;
+  const split = splitSeries(table, lines, numericColumn(table, x), heightColumn(table, y, yType));
   // The picture that rows are thinned for has "other" below, too.
-  const below = origin.columns.dimensions.find(({ name }) => name === lines)?.other;
+  const below = dimensions.find(({ name }) => name === lines)?.other;
   const isBelow = ({ key }: SeriesRows): number => Number(key === below);
   split.sort((a, b) => isBelow(b) - isBelow(a));
   const steps = new Set<number>();
@@ -59,28 +47,43 @@ export function reduceLineChart(
     return broken;
   });
   const gaps = [...steps].slice(0, 1).map(gapSentence);
-  const added = series.reduce(
-    (sum, filled) => sum + filled.rows.filter((row) => row < 0).length,
-    0,
-  );
-  if (table.numRows() + added <= maxRows) {
-    if (added === 0) return unchanged;
-    const whole = drawnTable(table, plan, x.dates, series);
-    return { sentences: [], gaps, result: result.with(whole.table, origin) };
+  const added = series.flatMap((own) => drawnRows(own).filter((row) => row.added));
+  if (table.numRows() + added.length <= maxRows) {
+    const all = Array.from({ length: table.numRows() }, (_, row) => ({ row, at: row }));
+    return { ...whole, gaps, drawn: inOrder([...all, ...added]) };
   }
   const [start, end] = extent(series);
   const plot = {
     ...{ start, end, width: width ?? PLOT.width, height: height ?? PLOT.height },
     ...{ zero: yZero !== false, apart: facet !== undefined, log: yType === "log" },
   };
-  const line = reduceLines(series, plot, maxRows, true);
-  const { table: reduced, tops } = drawnTable(table, plan, x.dates, series, line.lines);
-  const banded = tops.some((top) => top !== undefined);
+  const thinned = reduceLines(series, plot, maxRows, true);
+  const drawn = series.flatMap((own, i) => drawnRows(own, thinned.lines[i]));
+  const banded = drawn.some(({ top }) => top !== undefined);
   const sentences = [
-    lineSentence(table.numRows(), reduced.numRows(), line.differs),
+    lineSentence(table.numRows(), drawn.length, thinned.differs),
     ...(banded ? ["Where values are dense, a band from the lowest to the highest."] : []),
   ];
-  return { sentences, gaps, result: result.with(reduced, origin), ...(banded && { tops }) };
+  return { result, sentences, gaps, drawn: inOrder(drawn) };
+}
+
+/** A row, and its place among those of the table: what is missing stands behind the row before it. */
+type PlacedRow = DrawnRow & { readonly at: number };
+
+const inOrder = (rows: PlacedRow[]): readonly DrawnRow[] => rows.sort((a, b) => a.at - b.at);
+
+/** The rows of a series that are drawn: all, or those that were kept of its line. */
+function drawnRows({ rows, x, y }: SeriesRows, line?: ReducedLine): PlacedRow[] {
+  const first = rows.find((row) => row >= 0)!;
+  let before = -1;
+  let last = 0;
+  return Array.from(line?.kept ?? rows.keys(), (place, i): PlacedRow => {
+    for (; last < place; last++) if (rows[last]! >= 0) before = rows[last]!;
+    const row = rows[place]!;
+    if (row < 0) return { row: first, at: before + 0.5, added: { x: x[place]!, y: y[place]! } };
+    const highest = line?.highest[i] ?? place;
+    return { row, at: row, ...(highest !== place && { top: y[highest]! }) };
+  });
 }
 
 /** How many of the steps between times must be alike for a step that is missing to be seen, and how alike. */
@@ -121,19 +124,17 @@ function withMissing(series: SeriesRows, missing: readonly Missing[]): SeriesRow
   const size = series.x.length + missing.length;
   const rows = new Int32Array(size).fill(-1);
   const [x, y] = [new Float64Array(size), new Float64Array(size)];
-  const copy = (from: number, until: number, to: number): void => {
-    rows.set(series.rows.subarray(from, until), to);
-    x.set(series.x.subarray(from, until), to);
-    y.set(series.y.subarray(from, until), to);
-  };
-  let from = 0;
-  for (const [added, each] of missing.entries()) {
-    copy(from, each.place, from + added);
-    from = each.place;
-    x[from + added] = each.x;
-    y[from + added] = each.y;
+  for (let at = 0, place = 0; at < size; at++) {
+    const added = missing[at - place];
+    if (added?.place === place) {
+      x[at] = added.x;
+      y[at] = added.y;
+      continue;
+    }
+    rows[at] = series.rows[place]!;
+    x[at] = series.x[place]!;
+    y[at] = series.y[place++]!;
   }
-  copy(from, series.x.length, from + missing.length);
   return { key: series.key, rows, x, y };
 }
 
@@ -177,51 +178,4 @@ function fillMissing(
   }
   if (isZero) fill(x.length, after(x.at(-1)!), after(+last - 1));
   return withMissing(series, added);
-}
-
-/** The rows at the `kept` places of their series, or all, and those of missing buckets, in the table's order. */
-function drawnTable(
-  table: ColumnTable,
-  plan: LineColumns,
-  dates: boolean,
-  series: readonly SeriesRows[],
-  lines?: readonly ReducedLine[],
-): { table: ColumnTable; tops: (number | undefined)[] } {
-  // A row of a missing bucket stands behind the row before it, and has only these columns.
-  const drawn: {
-    at: number;
-    row?: number;
-    top?: number;
-    values?: Readonly<Record<string, unknown>>;
-  }[] = lines ? [] : Array.from({ length: table.numRows() }, (_, row) => ({ at: row, row }));
-  series.forEach((filled, i) => {
-    const kept = lines?.[i]?.kept ?? filled.rows.map((_, place) => place);
-    for (const [at, place] of kept.entries()) {
-      const row = filled.rows[place]!;
-      const top = lines?.[i]?.highest[at] ?? place;
-      if (row >= 0) {
-        if (lines) drawn.push({ at: row, row, ...(top !== place && { top: filled.y[top]! }) });
-        continue;
-      }
-      const before = filled.rows.subarray(0, place).findLast((row) => row >= 0) ?? -1;
-      const [x, y] = [filled.x[place]!, filled.y[place]!];
-      const values = {
-        [plan.x]: dates ? new Date(x) : x,
-        [plan.y]: Number.isFinite(y) ? y : null,
-        ...(plan.series !== undefined && { [plan.series]: filled.key }),
-      };
-      drawn.push({ at: before + 0.5, values });
-    }
-  });
-  drawn.sort((a, b) => a.at - b.at);
-  const columns = table.columnNames().map((name): [string, unknown[]] => {
-    const value = table.getter(name);
-    return [
-      name,
-      drawn.map(({ row, values }) =>
-        row === undefined ? (values?.[name] ?? null) : (value(row) as unknown),
-      ),
-    ];
-  });
-  return { table: newTable(table, columns), tops: drawn.map(({ top }) => top) };
 }

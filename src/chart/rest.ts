@@ -1,6 +1,7 @@
 import { grouped } from "../base/text.js";
-import type { Rows, Point } from "./rows.js";
-import type { DrawOptions } from "./options.js";
+import type { Options } from "./options.js";
+import { words } from "./render/label.js";
+import type { Point, Rows } from "./rows.js";
 
 /** How many times as large as the largest other value that of the rest may be. */
 const MOST_REST = 3;
@@ -8,44 +9,54 @@ const MOST_REST = 3;
 /**
  * Counts without what holds the values beyond the top ones, a category, a series or a panel, where it would
  * make all others too small to read: a note gives it.
- *
- * @param parts the names of what holds the rest, and its points.
  */
 export function withoutRest(
   rows: Rows,
-  { other }: DrawOptions,
-  parts: readonly (readonly [name: string | undefined, isRest: (point: Point) => boolean])[],
+  { other }: Options,
+  along: readonly ("x" | "series" | "panels")[],
 ): Rows {
-  const { points, roles } = rows;
-  const rests = parts.filter(([name]) => name !== undefined);
+  const { points, roles, series, panels = [], restX, xs } = rows;
+  const [ownSeries, ownPanel] = [series, panels].map((all) => all.findIndex((one) => one.other));
+  const parts = {
+    x: { name: restX, column: roles.x, is: ({ x }: Point) => x === restX },
+    series: {
+      name: series[ownSeries!]?.label,
+      column: roles.series[0] ?? "",
+      is: ({ series }: Point) => series === ownSeries,
+    },
+    panels: {
+      name: panels[ownPanel!]?.label,
+      column: roles.facet ?? "",
+      is: ({ panel }: Point) => panel === ownPanel,
+    },
+  };
+  const rests = along.map((part) => parts[part]).filter(({ name }) => name !== undefined);
   if (roles.measure?.additive !== true || other === true || rests.length === 0) return rows;
-  const largest = (some: readonly Point[]): number =>
-    some.reduce((most, { y }) => Math.max(most, Number(y)), 0);
   /** The largest value of one rest, or of none. */
-  const largestOf = (own: ((point: Point) => boolean) | undefined): number =>
-    largest(points.filter((point) => rests.every(([, is]) => is(point) === (is === own))));
-  const most = largestOf(undefined);
-  const isLeftOut = (isRest: (point: Point) => boolean): boolean =>
-    most > 0 && largestOf(isRest) > (other === false ? 0 : MOST_REST * most);
-  const out = rests.filter(([, isRest]) => isLeftOut(isRest));
+  const largestOf = (own?: (typeof rests)[number]): number =>
+    points
+      .filter((point) => rests.every((each) => each.is(point) === (each === own)))
+      .reduce((most, { y }) => Math.max(most, Number(y)), 0);
+  const most = largestOf();
+  const out = rests.filter(
+    (rest) => most > 0 && largestOf(rest) > (other === false ? 0 : MOST_REST * most),
+  );
   if (out.length === 0) return rows;
   const sum = (some: readonly Point[]): number => some.reduce((all, { y }) => all + Number(y), 0);
   const all = sum(points);
-  const notes = out.map(([name, isRest]) => {
-    const part = sum(points.filter(isRest));
-    return `${name}: ${grouped(part)} of ${grouped(all)} (${Math.round((100 * part) / all)} %), not drawn.`;
+  const notes = out.map(({ name, column, is }) => {
+    const part = sum(points.filter(is));
+    const named = along.length > 1 ? `${name} (${words(column)})` : name;
+    return `${named}: ${grouped(part)} of ${grouped(all)} (${Math.round((100 * part) / all)} %), not drawn.`;
   });
-  const kept = points.filter((point) => !out.some(([, isRest]) => isRest(point)));
-  return { ...rows, points: kept, sentences: [...notes, ...rows.sentences] };
-}
-
-/** Without the series of the rest, where it would flatten the others. */
-export function withoutRestSeries(rows: Rows, options: DrawOptions): Rows {
-  const { series } = rows;
-  const rest = series.findIndex(({ other }) => other);
-  const kept = withoutRest(rows, options, [
-    [series[rest]?.label, (point) => point.series === rest],
-  ]);
-  // It is the last.
-  return kept === rows ? rows : { ...kept, series: series.slice(0, rest) };
+  const isOut = (part: keyof typeof parts): boolean => out.includes(parts[part]);
+  // The rest is the last of its series and panels.
+  return {
+    ...rows,
+    points: points.filter((point) => !out.some(({ is }) => is(point))),
+    ...(isOut("x") && { xs: xs.filter((x) => x !== restX) }),
+    ...(isOut("series") && { series: series.slice(0, ownSeries) }),
+    ...(isOut("panels") && { panels: panels.slice(0, ownPanel) }),
+    sentences: [...notes, ...rows.sentences],
+  };
 }

@@ -4,7 +4,7 @@ import { isNaming } from "../result/column-words.js";
 import { valueKey } from "../result/json.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
-import type { Checks, DrawOptions, KindName } from "./options.js";
+import type { Checks, Options, KindName } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
 export interface RowsKind {
@@ -22,7 +22,7 @@ export interface RowsKind {
   /** The option by which it draws a low and a high value of each point; default none. */
   readonly extent?: "band" | "interval";
   /** Brings the rows of a Result under those that a chart takes. @throws ProbelabError where that isn't true any more. */
-  reduce(this: void, work: Work, roles: Roles, options: DrawOptions, most: number): Reduced;
+  reduce(this: void, work: Work, roles: Roles, options: Options, most: number): Reduced;
   /** Says which rows stand in one place. @throws ProbelabError where they would hide each other. */
   shared(this: void, result: Result, roles: Roles, lines: string | undefined): string[];
 }
@@ -39,11 +39,19 @@ export interface Work {
 /** Rows that a chart takes, and what was done to them. */
 export interface Reduced {
   readonly result: Result;
+  /** Those that are drawn, and where some are missing; default all of the Result. */
+  readonly drawn?: readonly DrawnRow[];
   readonly sentences: readonly string[];
   /** Says where lines end, for want of rows. */
   readonly gaps?: readonly string[];
-  /** Of each row the highest value of the slice that it stands for, where that is not its own. */
-  readonly tops?: readonly (number | undefined)[];
+}
+
+/** A row of a Result, or a missing one of its series and panel, at a place of its own. */
+export interface DrawnRow {
+  readonly row: number;
+  readonly added?: { readonly x: number; readonly y: number };
+  /** The highest value of the slice that it stands for, where that is not its own. */
+  readonly top?: number;
 }
 
 /** The columns of a Result by their place in a chart. */
@@ -70,7 +78,7 @@ type ColumnKind = "time" | "number" | "text" | "empty";
  * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL) the
  * first column of dates, of numbers and of text. @throws ProbelabError for what can't be drawn so.
  */
-export function chartRoles(result: Result, kind: RowsKind, options: DrawOptions): Roles {
+export function chartRoles(result: Result, kind: RowsKind, options: Options): Roles {
   const { measures, ...columns } = result.origin.columns;
   const { x: wantedX, y: wantedY, color, facet, stack } = options;
   const names = result.columnNames().filter((name) => name !== facet);

@@ -7,12 +7,13 @@ import { valueKey } from "../result/json.js";
 import { rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { buckets, BUCKETS, bucketStart, type Bucket } from "../time/bucket.js";
 import { label } from "./render/label.js";
-import type { DrawOptions } from "./options.js";
+import type { Options } from "./options.js";
 import {
   chartRoles,
   checkColumn,
   list,
   MOST_CATEGORIES,
+  type DrawnRow,
   type Roles,
   type RowsKind,
 } from "./roles.js";
@@ -87,32 +88,40 @@ const SPARE_ROWS = 4;
  *
  * @throws ProbelabError where they can't be drawn truthfully.
  */
-export function chartRows(result: Result, kind: RowsKind, options: DrawOptions): Rows {
+export function chartRows(result: Result, kind: RowsKind, options: Options): Rows {
   const roles = chartRoles(result, kind, options);
   const ends = endsOf(result, roles, kind, options);
   const work = workTable(result, roles);
   const shared = kind.shared(work.result, roles, work.lines);
-  const values = (name: string | undefined): Value[] =>
-    name === undefined ? [] : work.result.column(name);
-  const lines = rowsByKey(values(work.lines).map(valueKey));
-  const isCut = (work.result.origin.columns.time?.incomplete ?? []).length > 0;
-  const most = MOST_ROWS - (isCut ? SPARE_ROWS * Math.min(MOST_LINES, lines.size || 1) : 0);
+  const valuesOf = (name: string | undefined) => [
+    ...new Set(name === undefined ? [] : work.result.column(name).map(valueKey)),
+  ];
+  const isCut = (result.origin.columns.time?.incomplete ?? []).length > 0;
+  const most = isCut
+    ? MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, valuesOf(work.lines).length || 1)
+    : MOST_ROWS;
   const reduced = kind.reduce(work, roles, options, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
       `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
     );
   }
+  const { table } = reduced.result;
   const { columns } = reduced.result.origin;
-  const read = (name: string | undefined): Value[] =>
-    name === undefined ? [] : reduced.result.column(name);
-  const [xs, ys] = [read(roles.x), read(roles.y)];
-  // A row of the same line has the same series and panel: rows of missing buckets have only the line's name.
-  const rowOf = read(work.lines).map((value) => lines.get(valueKey(value))![0]!);
-  const [all, facets] = [values(work.series), values(roles.facet)];
-  const keys = work.series === undefined ? [] : rowOf.map((row) => all[row]);
-  const [lows, highs] = [read(ends?.columns[0]), read(ends?.columns[1])];
-  const beside = (options.beside ?? []).map((name) => [`_${name}`, read(name)] as const);
+  const drawn: readonly DrawnRow[] =
+    reduced.drawn ?? Array.from({ length: table.numRows() }, (_, row) => ({ row }));
+  const isBanded = drawn.some(({ top }) => top !== undefined);
+  const read = (name: string): readonly Value[] => {
+    const get = table.getter(name) as (row: number) => Value;
+    return drawn.map(({ row }) => get(row));
+  };
+  const own = (name: string): readonly Value[] =>
+    read(name).map((value, at) => (drawn[at]!.added ? null : value));
+  const [xs, ys] = [read(roles.x), own(roles.y)];
+  const keys = work.series === undefined ? [] : read(work.series);
+  const facets = roles.facet === undefined ? [] : read(roles.facet);
+  const [lows, highs] = ends?.columns.map(own) ?? [];
+  const beside = (options.beside ?? []).map((name) => [`_${name}`, own(name)] as const);
   const series = chartSeries(keys, seriesDimension(columns, work.series, keys), work.series);
   const panels = chartSeries(facets, seriesDimension(columns, roles.facet, facets), roles.facet);
   const panelAt = new Map(panels.map(({ value }, at) => [valueKey(value), at]));
@@ -124,11 +133,11 @@ export function chartRows(result: Result, kind: RowsKind, options: DrawOptions):
   }
   const index = new Map(series.map(({ value }, at) => [valueKey(value), at]));
   const left = { infinite: 0, placeless: 0, low: 0 };
-  const points = xs.flatMap((value, row): Point[] => {
-    const x = place(value, roles.xKind);
+  const points = drawn.flatMap(({ added, top }, row): Point[] => {
+    const x = added?.x ?? place(xs[row], roles.xKind);
     if (x === undefined) left.placeless++;
     if (x === undefined) return [];
-    const y = toNumber(ys[row]);
+    const y = added?.y ?? toNumber(ys[row]);
     if (options.xType === "log" && Number(x) <= 0) {
       left.low++;
       return [];
@@ -143,9 +152,9 @@ export function chartRows(result: Result, kind: RowsKind, options: DrawOptions):
         y: Number.isFinite(y) && !below ? y : null,
         ...(typeof ys[row] === "bigint" && !Number.isSafeInteger(y) && { exact: ys[row] }),
         series: index.get(valueKey(keys[row])) ?? 0,
-        ...(panels.length > 0 && { panel: panelAt.get(valueKey(facets[rowOf[row]!]))! }),
-        ...extent(lows[row], highs[row], options.yType),
-        ...(reduced.tops && Number.isFinite(y) && { top: reduced.tops[row] ?? y }),
+        ...(panels.length > 0 && { panel: panelAt.get(valueKey(facets[row]))! }),
+        ...extent(lows?.[row], highs?.[row], options.yType),
+        ...(isBanded && Number.isFinite(y) && { top: top ?? y }),
         ...(others.length > 0 && { beside: Object.fromEntries(others) }),
       },
     ];
@@ -170,9 +179,10 @@ export function chartRows(result: Result, kind: RowsKind, options: DrawOptions):
     ...(panels.length > 0 && { panels }),
     xs: [...new Set(places)],
     ...(reduced.sentences.length > 0 && {
-      painted: [
-        ...new Set([...lines.values()].map(([row]) => index.get(valueKey(all[row!])) ?? 0)),
-      ].sort((a, b) => Number(series[b]?.other) - Number(series[a]?.other)),
+      painted: (series.length > 0
+        ? valuesOf(work.series).flatMap((key) => index.get(key) ?? [])
+        : [0]
+      ).sort((a, b) => Number(series[b]?.other) - Number(series[a]?.other)),
     }),
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),
@@ -220,7 +230,7 @@ function endsOf(
   { origin, table }: Result,
   { measure, hidden }: Roles,
   kind: RowsKind,
-  { band, interval }: DrawOptions,
+  { band, interval }: Options,
 ): Ends | undefined {
   const { extent: option } = kind;
   const wanted = band ?? interval;
@@ -261,7 +271,7 @@ function withBetween(values: readonly Value[]): readonly Value[] {
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => Number(first) + at);
 }
 
-function extent(low: Value, high: Value, yType: DrawOptions["yType"]): Partial<Point> {
+function extent(low: Value, high: Value, yType: Options["yType"]): Partial<Point> {
   const [from, until] = [toNumber(low), toNumber(high)];
   const drawn = Number.isFinite(from) && Number.isFinite(until) && (yType !== "log" || from > 0);
   return drawn ? { low: from, high: until } : {};

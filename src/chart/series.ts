@@ -86,54 +86,46 @@ export const drawnBefore = new Map<string, Map<string, number>>();
  */
 export function seriesColors(
   series: readonly Series[],
-  theme: Theme,
+  { series: palette, neutral, muted }: Theme,
   given: Readonly<Record<string, string>> = {},
   column = "",
 ): string[] {
-  const { series: palette } = theme;
   const known = drawnBefore.get(column) ?? new Map<string, number>();
   drawnBefore.set(column, known);
-  const colors = series.map(({ label, other }) =>
-    Object.hasOwn(given, label) ? given[label]! : other ? theme.neutral : theme.muted,
+  const isGiven = ({ label }: Series): boolean => Object.hasOwn(given, label);
+  const colors = series.map((each) =>
+    isGiven(each) ? given[each.label]! : each.other ? neutral : muted,
   );
   const taken = new Set(colors);
-  const free = series.flatMap(({ label, other, value }, at) => {
-    const key = String(valueKey(value));
-    if (other || value === null) return [];
-    if (!Object.hasOwn(given, label)) return [{ at, key }];
+  const values = series.flatMap((each, at) =>
+    each.other || each.value === null ? [] : { at, key: String(valueKey(each.value)), each },
+  );
+  for (const { at, key, each } of values) {
     // A figure of a postmortem brings its colours along.
-    const place = palette.indexOf(given[label]!);
+    const place = isGiven(each) ? palette.indexOf(colors[at]!) : -1;
     if (place >= 0 && !known.has(key)) known.set(key, place);
-    return [];
-  });
-  // Where two values want one colour it is the first one's by name, whatever their order in the chart.
-  free.sort((a, b) => (a.key < b.key ? -1 : 1));
-  const open: typeof free = [];
-  for (const each of free) {
-    const before = palette[known.get(each.key) ?? -1];
-    if (before === undefined || taken.has(before)) {
-      open.push(each);
-      continue;
-    }
-    colors[each.at] = before;
-    taken.add(before);
   }
-  const used = new Set([...known.values()].map((place) => palette[place]!));
-  const turned = <T>(list: readonly T[], by: number): T[] => {
-    const start = by % list.length;
-    return [...list.slice(start), ...list.slice(0, start)];
-  };
-  const groups = [palette.slice(0, BEST), palette.slice(BEST)];
-  for (const { at, key } of open) {
-    const choice = groups.flatMap((group) => turned(group, hash(key)));
-    const color =
-      choice.find((each) => !taken.has(each) && !used.has(each)) ??
-      choice.find((each) => !taken.has(each)) ??
-      choice[0]!;
-    colors[at] = color;
-    taken.add(color);
-    used.add(color);
-    if (!known.has(key)) known.set(key, palette.indexOf(color));
+  // Where two values want one colour it is the first one's by name, whatever their order in the chart.
+  const open = values.filter(({ each }) => !isGiven(each)).sort((a, b) => (a.key < b.key ? -1 : 1));
+  const colorBefore = (key: string): string | undefined => palette[known.get(key) ?? -1];
+  for (const isNew of [false, true]) {
+    for (const { at, key } of open.filter(({ at }) => colors[at] === muted)) {
+      const before = colorBefore(key);
+      if (!isNew && (before === undefined || taken.has(before))) continue;
+      const used = new Set([...known.values()].map((place) => palette[place]!));
+      const choice = [palette.slice(0, BEST), palette.slice(BEST)].flatMap((group) => {
+        const start = hash(key) % group.length;
+        return [...group.slice(start), ...group.slice(0, start)];
+      });
+      const color = isNew
+        ? (choice.find((each) => !taken.has(each) && !used.has(each)) ??
+          choice.find((each) => !taken.has(each)) ??
+          choice[0]!)
+        : before!;
+      colors[at] = color;
+      taken.add(color);
+      if (!known.has(key)) known.set(key, palette.indexOf(color));
+    }
   }
   return colors;
 }

@@ -15,8 +15,8 @@ import { Chart, type SpecFor } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { chartRows, type Rows } from "./rows.js";
 import { panelRows, panelLayout, panelsSpec, panelView, type Panels } from "./facets.js";
-import { plotOf, type Kind, type Plot } from "./plot.js";
-import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
+import { plotOf, type Kind, type Plot, type Prepared } from "./plot.js";
+import { checkChartOptions, type Options } from "./options.js";
 import { chartSentences, describe, noDataSentence, titleSentence } from "./sentences.js";
 import { foldMeasures } from "./work-table.js";
 
@@ -25,16 +25,16 @@ const NO_DATA_LINE = 18;
 const LEGEND = 90;
 
 /** A chart of a Result. @throws ProbelabError where it can't be drawn truthfully. */
-export function resultChart(of: RowsGiven, kind: Kind, given: GivenOptions): Chart {
+export function resultChart(of: RowsGiven, kind: Kind, given: object): Chart {
   const source = resultOf(of, `chart.${kind.name}`);
   const checked = checkChartOptions(given, kind.options);
-  const { result, options } =
-    kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
-  const { spec, data, screen, colors } = drawnResult(result, kind, options);
-  const drawn = {
-    ...given,
-    colors: { ...given.colors, ...colors },
-  };
+  const {
+    result,
+    options,
+    kind: own = kind,
+  }: Prepared = kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
+  const { spec, data, screen, colors } = drawnResult(result, own, options);
+  const drawn = { ...given, colors: { ...checked.colors, ...colors } };
   return new Chart(spec, source, data, { mark: kind.name, options: drawn }, screen);
 }
 
@@ -49,73 +49,47 @@ export interface ChartText {
   readonly remarks: readonly string[];
 }
 
-/** The spec of a chart of a Result, the rows that it draws, and its specs for screens. */
-export function drawnResult(
-  result: Result,
-  kind: Kind,
-  options: DrawOptions,
-  said?: ChartText,
-): {
-  spec: VegaLiteSpec;
-  data: ChartRows;
-  screen: SpecFor;
-  colors: Plot["colors"];
-} {
+/** The spec of a chart of a Result, the rows that it draws, its specs for screens, and the colors of its series. */
+export function drawnResult(result: Result, kind: Kind, options: Options, said?: ChartText) {
   if (kind.sizes && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
   }
   const isFaceted = options.facet !== undefined && result.numRows() > 0;
-  const drawn = (isFaceted ? panelRows : arrangedRows)(result, kind, options);
-  const drawnIn = (place?: number): DrawnSpec =>
-    drawnSpec(
-      result,
-      kind,
-      place === undefined ? options : { ...options, place, legend: "bottom" },
-      drawn,
-      said,
-    );
-  const { spec, data, views } = drawnIn();
-  return {
-    spec,
-    data,
-    screen: (place) => {
-      if (place === undefined) return withHover(spec, kind, views);
-      if (options.width !== undefined) return undefined;
-      const own = drawnIn(place);
-      return withHover(own.spec, kind, own.views);
-    },
-    colors: views[0]!.view.colors,
+  const drawn = isFaceted ? panelRows(result, kind, options) : arrangedRows(result, kind, options);
+  const screen: SpecFor = (place) => {
+    if (place === undefined) return drawnSpec(result, kind, options, drawn, said, true).spec;
+    if (options.width !== undefined) return undefined;
+    const own: Options = { ...options, place, legend: "bottom" };
+    return drawnSpec(result, kind, own, drawn, said, true).spec;
   };
+  const data = "each" in drawn ? panelsDrawn(drawn, options) : rowsDrawn(drawn, options);
+  return { ...drawnSpec(result, kind, options, drawn, said, false), data, screen };
 }
 
-interface DrawnSpec {
-  readonly spec: VegaLiteSpec;
-  readonly data: ChartRows;
-  readonly views: readonly DrawnView[];
-}
-
-/** The spec of a Result's rows, in one view or in panels, with all that stands around them. */
+/** The spec of a Result's rows, in one view or in panels, with all that stands around them. @param live adds what only a pointer meets. */
 function drawnSpec(
   result: Result,
   kind: Kind,
-  options: DrawOptions,
+  options: Options,
   drawn: Rows | Panels,
   said: ChartText | undefined,
-): DrawnSpec {
+  live: boolean,
+): { spec: VegaLiteSpec; colors: Plot["colors"] } {
   const { origin } = result;
-  const { rows, views, sentences, ...picture } =
-    "each" in drawn ? inPanels(result, drawn, kind, options) : alone(result, drawn, kind, options);
+  const rows = "each" in drawn ? drawn.all : drawn;
+  const { plot, body, widest, sentences } =
+    "each" in drawn
+      ? inPanels(result, drawn, kind, options, live)
+      : alone(result, drawn, kind, options, live);
+  const { colors, horizontal } = plot;
+  const axis = horizontal ? "horizontal" : "vertical";
   const remarks = chartSentences(rows, origin, kind.faded, [
     ...(said?.remarks ?? []),
     ...sentences,
     ...(kind.notes?.(rows, origin) ?? []),
-    ...(options.yZero === false
-      ? [
-          `The ${views[0]!.view.horizontal ? "horizontal" : "vertical"} axis does not begin at zero.`,
-        ]
-      : []),
+    ...(options.yZero === false ? [`The ${axis} axis does not begin at zero.`] : []),
   ]);
   const { x, xKind } = rows.roles;
   const across =
@@ -123,8 +97,8 @@ function drawnSpec(
       ? (origin.columns.measures.find(({ name }) => name === x)?.label ?? heading(x))
       : undefined;
   const spec = wholeSpec(origin, {
-    ...picture,
-    title: options.title ?? said?.title ?? titleSentence(rows, picture.widest, across),
+    ...{ body, widest, bounds: horizontal },
+    title: options.title ?? said?.title ?? titleSentence(rows, widest, across),
     theme: options.theme,
     subtitle: [options.subtitle ?? "", said?.first ?? "", remarks.join(" ")],
     described: (text) =>
@@ -133,33 +107,11 @@ function drawnSpec(
         : describe(rows, origin, text, kind.title, remarks),
     reductions: [...(said?.remarks ?? []), ...rows.sentences, ...sentences],
   });
-  return { spec, data: picture.data, views };
+  return { spec, colors };
 }
 
-/** A view, and the number of layers that its kind made; annotations, with tooltips of their own, come after them. */
-interface DrawnView {
-  readonly view: Plot;
-  readonly layers: number;
-}
-
-/** A spec with the layers that only a pointer meets. */
-function withHover(spec: VegaLiteSpec, kind: Kind, views: readonly DrawnView[]): VegaLiteSpec {
-  const hovered = (plot: VegaLiteSpec, at: number): VegaLiteSpec => {
-    const { view, layers } = views[at]!;
-    const known = view.rows.points.some(({ y }) => y !== null);
-    const added = known ? kind.hover?.(view, `probelab_nearest${at}`) : undefined;
-    if (added === undefined) return plot;
-    return { ...plot, layer: (plot["layer"] as VegaLiteSpec[]).toSpliced(layers, 0, added) };
-  };
-  const panels = spec["concat"] as VegaLiteSpec[] | undefined;
-  return panels
-    ? { ...spec, concat: panels.map(hovered) }
-    : withLegend(hovered(spec, 0), views[0]!.view.fields.series);
-}
-
-/** A spec whose legend keeps the series that is clicked, and fades the others. */
-function withLegend(spec: VegaLiteSpec, series: string | undefined): VegaLiteSpec {
-  if (series === undefined) return spec;
+/** The layers of a view whose legend keeps the series that is clicked, and fades the others. */
+function withLegend(layers: VegaLiteSpec[], series: string | undefined): VegaLiteSpec[] {
   const param = "probelab_series";
   let bound = false;
   const fading = (layer: VegaLiteSpec): VegaLiteSpec => {
@@ -174,21 +126,16 @@ function withLegend(spec: VegaLiteSpec, series: string | undefined): VegaLiteSpe
     const encoding = { ...(layer["encoding"] as object), opacity: faded };
     return { ...layer, ...params, encoding };
   };
-  return { ...spec, layer: (spec["layer"] as VegaLiteSpec[]).map(fading) };
+  return series === undefined ? layers : layers.map(fading);
 }
 
-/** The plots of a picture, and what stands around them. */
-interface Picture {
+/** A picture, and what stands around its plots. */
+interface SpecParts {
+  readonly title: string;
   /** Pixels of the title's lines: it may reach over the legend. */
   readonly widest: number;
   /** True if the title is aligned with the names left of the plot. */
   readonly bounds?: boolean;
-  readonly body: VegaLiteSpec;
-}
-
-/** Title, texts and theme of a picture. */
-interface SpecParts extends Picture {
-  readonly title: string;
   /** Paragraphs. */
   readonly subtitle: readonly string[];
   readonly theme: ThemeName | undefined;
@@ -196,6 +143,7 @@ interface SpecParts extends Picture {
   described(this: void, title: string): string;
   /** Rows and values that were left out, a sentence each. */
   readonly reductions: readonly string[];
+  readonly body: VegaLiteSpec;
 }
 
 /** A whole specification. */
@@ -222,34 +170,33 @@ export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
   };
 }
 
-/** The plot of a chart, or its panels. */
-interface Drawn extends Picture {
-  readonly rows: Rows;
-  readonly views: readonly DrawnView[];
-  readonly sentences: readonly string[];
-  readonly data: ChartRows;
-}
-
-function arrangedRows(result: Result, kind: Kind, options: DrawOptions): Rows {
+function arrangedRows(result: Result, kind: Kind, options: Options): Rows {
   const found = chartRows(result, kind, options);
   return kind.arrange?.(found, options, result.origin) ?? found;
 }
 
-function alone(result: Result, rows: Rows, kind: Kind, options: DrawOptions): Drawn {
-  const plot = plotOf(result, rows, kind, options);
-  const { layers, height: above, sentences } = annotationLayers(plot, options.annotations ?? []);
-  const view = { ...plot, y: liftTitle(plot.y, above) };
-  const { width, height, horizontal } = view;
-  const layer = viewLayers(view, kind, layers, result.origin);
-  const names = horizontal && namesWidth([...view.names!.values()], namesRoom(options.place));
+/** The plots of a picture: one that has what all share, their spec, the pixels of a title above them, and what annotations say. */
+interface Picture {
+  readonly plot: Plot;
+  readonly body: VegaLiteSpec;
+  readonly widest: number;
+  readonly sentences: readonly string[];
+}
+
+function alone(result: Result, rows: Rows, kind: Kind, options: Options, live: boolean): Picture {
+  const given = plotOf(result, rows, kind, options);
+  const { layers, height: above, sentences } = annotationLayers(given, options.annotations ?? []);
+  const plot = { ...given, y: liftTitle(given.y, above) };
+  const { width, height, horizontal, names, fields } = plot;
+  const layer = viewLayers(plot, kind, layers, result.origin, live ? 0 : undefined);
+  const beside = horizontal
+    ? namesWidth([...names!.values()], namesRoom(options.place))
+    : besideLegend(rows);
   return {
-    rows,
-    bounds: horizontal,
-    body: { width, height, layer },
-    views: [{ view, layers: layer.length - layers.length }],
+    plot,
+    body: { width, height, layer: live ? withLegend(layer, fields.series) : layer },
+    widest: titleWidth(width + beside, options),
     sentences,
-    widest: titleWidth(width + (names || besideLegend(rows)), options),
-    data: rowsDrawn(rows, options),
   };
 }
 
@@ -257,7 +204,7 @@ function alone(result: Result, rows: Rows, kind: Kind, options: DrawOptions): Dr
 const besideLegend = ({ series }: Rows): number => (series.length > 0 ? LEGEND : 0);
 
 /** Pixels of a title's lines: no more than a screen's place has. */
-function titleWidth(widest: number, { place }: DrawOptions): number {
+function titleWidth(widest: number, { place }: Options): number {
   return place === undefined ? widest : Math.max(place - BESIDE_PLOT, 0);
 }
 
@@ -266,11 +213,11 @@ function inPanels(
   result: Result,
   { all, each, sentences }: Panels,
   kind: Kind,
-  options: DrawOptions,
-): Drawn {
-  const { facet = "", annotations = [] } = options;
-  const bounds = kind.horizontal?.(all, options) ?? false;
-  const layout = panelLayout(all, each.length, bounds, options);
+  options: Options,
+  live: boolean,
+): Picture {
+  const { annotations = [] } = options;
+  const layout = panelLayout(all, each.length, kind.horizontal?.(all, options) ?? false, options);
   const { columns, apart, size } = layout;
   const common = plotOf(result, all, kind, { ...options, ...size });
   const notes: string[] = [];
@@ -286,42 +233,43 @@ function inPanels(
     // Their labels would hide each other, and stand in the lines' tooltips.
     const marks = layers.filter(({ mark }) => (mark as VegaLiteSpec)["type"] !== "text");
     const noted = [...marks, ...labelled.layers];
-    const layer = viewLayers(view, kind, noted, result.origin);
-    return { name, view, layer, layers: layer.length - noted.length };
+    const layer = viewLayers(view, kind, noted, result.origin, live ? at : undefined);
+    return { name, view, layer };
   });
   return {
-    rows: all,
+    plot: views[0]!.view,
     body: panelsSpec(views, layout, above),
-    views,
-    sentences: [...sentences, ...new Set(notes)],
     widest: titleWidth(columns * (size.width + apart) + besideLegend(all), options),
-    bounds,
-    data: {
-      names: [facet, ...rowsDrawn(all, options).names],
-      rows: each.flatMap(({ rows }) =>
-        rowsDrawn(rows, options).rows.map((row) => [rows.panel, ...row]),
-      ),
-    },
+    sentences: [...sentences, ...new Set(notes)],
   };
 }
 
-/** The layers of a view; where the Result has no row to draw its axes, and why. */
+/**
+ * The layers of a view; where the Result has no row to draw its axes, and why.
+ *
+ * @param live the number of the view, where its rows follow the pointer.
+ */
 function viewLayers(
   view: Plot,
   kind: Kind,
   annotations: readonly VegaLiteSpec[],
   origin: Origin,
+  live: number | undefined,
 ): VegaLiteSpec[] {
   const { points } = view.rows;
   const layers = points.length > 0 ? kind.layers(view) : [];
   const { x, y } = view;
   const encoding = view.horizontal ? { x: y, y: x } : { x, y };
   const axes = { data: { values: [] }, mark: "point", encoding };
+  const known = points.some((point) => point.y !== null);
+  const hover =
+    known && live !== undefined ? kind.hover?.(view, `probelab_nearest${live}`) : undefined;
   return [
     ...(layers.length > 0 ? layers : [axes]),
     ...referenceLayers(view),
+    ...(hover ? [hover] : []),
     ...annotations,
-    ...(points.some((point) => point.y !== null) ? [] : [noData(view, origin)]),
+    ...(known ? [] : [noData(view, origin)]),
   ];
 }
 
@@ -348,7 +296,7 @@ function referenceLayers({ options, theme, horizontal }: Plot): VegaLiteSpec[] {
 }
 
 /** The rows drawn, as a file holds them; of bins their edges. */
-function rowsDrawn({ roles, points, series, seriesName }: Rows, { edges }: DrawOptions): ChartRows {
+function rowsDrawn({ roles, points, series, seriesName }: Rows, { edges }: Options): ChartRows {
   const named = seriesName === undefined ? [] : [seriesName];
   const others = Object.keys(points[0]?.beside ?? {});
   const names = others.map((field) => field.slice(1));
@@ -367,6 +315,16 @@ function rowsDrawn({ roles, points, series, seriesName }: Rows, { edges }: DrawO
       const x = roles.xKind === "time" ? new Date(point.x) : point.x;
       return edges ? [...beside, ...value] : [x, ...value, ...beside];
     }),
+  };
+}
+
+/** The rows of all panels, with the value of each. */
+function panelsDrawn({ all, each }: Panels, options: Options): ChartRows {
+  return {
+    names: [options.facet!, ...rowsDrawn(all, options).names],
+    rows: each.flatMap(({ rows }) =>
+      rowsDrawn(rows, options).rows.map((row) => [rows.panel, ...row]),
+    ),
   };
 }
 

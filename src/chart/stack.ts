@@ -103,18 +103,18 @@ export function withMissing(rows: Rows): Rows {
     if (step === undefined || before === undefined || at - before <= LONG_STEP * step) return [];
     return several ? [before + step, at - step] : [before + step];
   });
-  const where = [...new Set(added)];
-  if (where.length === 0 && !lacks) return rows;
-  const ids = several ? [...series.keys()] : [0];
-  const filled = where.flatMap((x) =>
-    ids.map((own): Point => ({ x, y: several ? 0 : null, series: own })),
-  );
-  const byTime = (a: number | string, b: number | string): number => Number(a) - Number(b);
+  if (added.length === 0 && !lacks) return rows;
+  const xsFilled = [...new Set([...xs, ...added])].sort((a, b) => Number(a) - Number(b));
+  if (several) {
+    // A stack has a value of each series at each of them.
+    return { ...rows, xs: xsFilled, sentences: [...sentences, "What has no row is zero."] };
+  }
+  const gaps = added.map((x): Point => ({ x, y: null, series: 0 }));
   return {
     ...rows,
-    xs: [...xs, ...where].sort(byTime),
-    points: [...points, ...filled].sort((a, b) => byTime(a.x, b.x)),
-    sentences: [...sentences, several ? "What has no row is zero." : gapSentence(step!)],
+    xs: xsFilled,
+    points: [...points, ...gaps].sort((a, b) => Number(a.x) - Number(b.x)),
+    sentences: [...sentences, gapSentence(step!)],
   };
 }
 
@@ -145,17 +145,6 @@ export function shares(rows: Rows): Rows {
       return { ...point, y: point.y === null || total === 0 ? null : point.y / total };
     }),
   };
-}
-
-/** The fields and channels by which Vega-Lite stacks series: the first of the legend is the top. */
-export function stackOrder(rows: Rows): {
-  readonly rank: (point: Point) => { rank?: number };
-  readonly order: object;
-} {
-  const last = rows.series.length - 1;
-  if (last < 1) return { rank: () => ({}), order: {} };
-  const order = { field: "rank", type: "quantitative", sort: "ascending" };
-  return { rank: ({ series }) => ({ rank: last - series }), order: { order } };
 }
 
 /** Where the bucket of each x ends; undefined for categories. @throws ProbelabError for instants that are no buckets. */

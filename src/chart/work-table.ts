@@ -15,7 +15,7 @@ import { Result, type Value } from "../result/result.js";
 import { BUCKETS, buckets, bucketStart, type Bucket } from "../time/bucket.js";
 import { bucketNoun, isMultiple, usualLength } from "../time/step.js";
 import { label, uniqueLabels } from "./render/label.js";
-import type { DrawOptions, FlatOptions } from "./options.js";
+import type { Options } from "./options.js";
 import {
   chartRoles,
   checkColumn,
@@ -220,9 +220,9 @@ function oneColumn(
 export function foldMeasures(
   result: Result,
   kind: RowsKind,
-  { y, ...options }: FlatOptions,
-): { result: Result; options: DrawOptions } {
-  const names = [...new Set([y ?? []].flat())];
+  { ys, ...options }: Options,
+): { result: Result; options: Options } {
+  const names = [...new Set(ys)];
   const [first] = names;
   if (names.length < 2) return { result, options: { ...options, ...(first && { y: first }) } };
   for (const name of names) checkColumn(result.columnNames(), name, `draw ${kind.drawn} with y: `);

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import { counted } from "../base/text.js";
 import { incidentFolders, openIncident, readIncident, type Incident } from "../incident/living.js";
-import { instantText, thisSecond } from "../incident/record.js";
-import { openWords, postmortem, type Action } from "../incident/postmortem.js";
+import { missingParts, pastText, thisSecond } from "../incident/record.js";
+import { openWords, postmortem, type Action, type Postmortem } from "../incident/postmortem.js";
 import type { SeverityNumber } from "../incident/severity.js";
 import { line, severity } from "./terminal.js";
 
@@ -91,8 +91,7 @@ const close = writer("close", "close the incident and write its postmortem")
   .option("--at <time>", "when, in UTC (default: now)")
   .action(async (folder: string, text: string, { at, author }: Note) => {
     const report = await postmortem.open(folder, author === undefined ? {} : { author });
-    const saved = await report.close(text, timeOf(at)).save();
-    process.stdout.write(`${line(relative("", saved))}\n`);
+    await saved(report.close(text, timeOf(at)));
   });
 
 const action = writer(
@@ -122,7 +121,7 @@ const save = writer("save", "write the postmortem so far, with its charts, into 
   .argument("<folder>", "the incident's folder")
   .action(async (folder: string, { author }: Note) => {
     const report = await postmortem.open(folder, author === undefined ? {} : { author });
-    process.stdout.write(`${line(relative("", await report.save()))}\n`);
+    await saved(report);
   });
 
 const status = new Command("status")
@@ -146,8 +145,14 @@ export const incidentCommand = new Command("incident").description(
 for (const each of [open, note, set, action, withdraw, save, close, status])
   incidentCommand.addCommand(each);
 
+async function saved(report: Postmortem): Promise<void> {
+  const lacks = missingParts(report.draft).join(", ");
+  const more = lacks === "" ? "" : `\n  It still lacks: ${lacks}.`;
+  process.stdout.write(`${line(relative("", await report.save()))}${more}\n`);
+}
+
 function timeOf(at: string | undefined): string {
-  return instantText(at ?? thisSecond(), "time of an entry");
+  return pastText(at ?? thisSecond(), "time of an entry");
 }
 
 function statusText({ folder, draft, demands, entries, unread }: Incident): string {

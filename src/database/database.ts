@@ -321,11 +321,15 @@ const OLDEST = "22.8";
 
 /** An error of a server that doesn't know the first question, with the likely reason. */
 function tooOld(error: ProbelabError): ProbelabError {
-  const unknown = /^(UNKNOWN_(FUNCTION|IDENTIFIER|AGGREGATE_FUNCTION)|ILLEGAL_\w+|SYNTAX_ERROR)$/;
+  const unknown =
+    /^(UNKNOWN_(FUNCTION|IDENTIFIER|SETTING|AGGREGATE_FUNCTION)|ILLEGAL_\w+|SYNTAX_ERROR)$/;
   if (!unknown.test(error.code ?? "")) return error;
   const message = `${error.message} Check that the server is ClickHouse ${OLDEST} or newer (SELECT version()); an older one can't be asked.`;
   return new ProbelabError(message, { cause: error, ...(error.code && { code: error.code }) });
 }
+
+/** More rows than a limit lets through that somebody sets for pages of results. */
+const PROBE_ROWS = 100_000;
 
 /** Asks for the version, and what is in force for the user, in one row that no profile's limit cuts. */
 async function learnServer(connection: Connection, seconds: number) {
@@ -381,6 +385,18 @@ FROM system.settings WHERE has({names:Array(String)}, name) OR changed\nFORMAT J
       return [name, { value, min, max, changed, fixed: isFixed, default: usual }];
     },
   );
+  // A profile's, which ours overrules, or that of a proxy, which overrules ours.
+  if (first && settings.some(([name, { changed }]) => changed && /^(limit|offset)$/.test(name))) {
+    const sql = `SELECT 1 FROM numbers(${PROBE_ROWS})\nFORMAT JSONCompact`;
+    const probe = await send(connection, { ...request, sql, parameters: {}, settings: whole });
+    if (jsonRows(probe.body, undefined).length !== PROBE_ROWS) {
+      throw new AnswerError(
+        "is asked for a part of each answer",
+        "Look for a proxy between here and the server that adds limit or offset to the URL",
+        "CUT_ANSWER",
+      );
+    }
+  }
   return { version: row.version, settings: new Map(settings), named };
 }
 

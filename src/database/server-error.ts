@@ -5,13 +5,23 @@ import { redact } from "../base/redact.js";
 const LIMIT =
   "have the limit raised that the sentence before names, in the profile of the database's user";
 
+const VIEW =
+  "make a view that converts the column, and name it in tables of probelab.config.json or connect()";
+
+const inProfile = (setting: string): string =>
+  `set ${setting} back in the profile of the database's user, or give the user readonly = 2`;
+
 const REMEDIES: Readonly<Record<string, string>> = {
   AUTHENTICATION_FAILED:
     "check the user and password in PROBELAB_MEASUREMENTS_USER and PROBELAB_MEASUREMENTS_PASSWORD (PROBELAB_LOGS_… for logs)",
   UNKNOWN_DATABASE: "check the database's name, in the SQL or at the end of the URL",
   UNKNOWN_TABLE:
     'check its name and that the URL names the database that holds it; another name of the service\'s own tables goes into connect({ tables: { measurements: { table: "…" } } })',
-  UNKNOWN_IDENTIFIER: "check the name; DESCRIBE TABLE shows the columns",
+  UNKNOWN_IDENTIFIER: "check the name; await lab.columns() lists those of the service's tables",
+  ILLEGAL_COLUMN: VIEW,
+  NO_COMMON_TYPE: VIEW,
+  TYPE_MISMATCH: VIEW,
+  CANNOT_CONVERT_TYPE: VIEW,
   TIMEOUT_EXCEEDED:
     "take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } })",
   TOO_SLOW: "take a shorter range, a coarser bucket or more filters",
@@ -23,8 +33,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "take a shorter range or fewer columns; the limit is max_bytes_to_read in the profile of the database's user",
   TOO_MANY_ROWS:
     "take a shorter range or more filters; the limit is the lower one of connect({ limits: { maxRowsRead } }) and of max_rows_to_read (of groups: max_rows_to_group_by) in the profile of the database's user",
-  QUERY_CACHE_USED_WITH_NONDETERMINISTIC_FUNCTIONS:
-    "set use_query_cache back to 0 in the profile of the database's user, or give the user readonly = 2",
+  QUERY_CACHE_USED_WITH_NONDETERMINISTIC_FUNCTIONS: inProfile("use_query_cache"),
+  QUERY_CACHE_USED_WITH_SYSTEM_TABLE: inProfile("use_query_cache"),
+  SUPPORT_IS_DISABLED: inProfile("what the sentence before names"),
   QUOTA_EXCEEDED:
     "ask again when the quota's interval has ended, which the sentence before names, or have the quota raised",
   TOO_MANY_SIMULTANEOUS_QUERIES: "ask again in a moment, or have that limit raised",
@@ -34,6 +45,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "questions may only read, and only what the database's user is granted, which the sentence before names; ask who runs the database for that SELECT, or leave out what needs it",
   ALL_CONNECTION_TRIES_FAILED:
     "have the shard started, which the sentence before names: an answer without its rows would not be whole",
+  CLUSTER_DOESNT_EXIST:
+    'check "cluster" of the table in tables of probelab.config.json; system.clusters lists what there is',
   DISTRIBUTED_IN_JOIN_SUBQUERY_DENIED:
     "write GLOBAL IN or GLOBAL JOIN, so that the subquery is asked once of all shards",
   UNKNOWN_QUERY_PARAMETER: "give its value in params",
@@ -64,11 +77,19 @@ export function cutAnswer(found: string): AnswerError {
   );
 }
 
+const OUR_URL =
+  "Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)";
+
 /** Describes what came instead of an answer, such as the beginning of a page. */
-export function strangeAnswer(bytes: Uint8Array): TypeError {
+export function strangeAnswer(bytes: Uint8Array): AnswerError {
   const text = Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
   const isText = !/[\0-\x08\x0e-\x1f\ufffd]/.test(text);
-  return new TypeError(isText ? firstSentence(text).slice(0, 200) : "bytes of another kind");
+  const found = isText ? firstSentence(text).slice(0, 200) : "bytes of another kind";
+  return new AnswerError(
+    `gave an answer that ClickHouse does not give: ${found}`,
+    OUR_URL,
+    undefined,
+  );
 }
 
 /**
@@ -116,10 +137,9 @@ export function serverError(cause: unknown, action: string, source: string): Pro
       { cause, ...(code !== undefined && { code }) },
     );
   }
-  return new ProbelabError(
-    `Can't ${action}: ${source} gave an answer that ClickHouse does not give: ${said}. Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https).`,
-    { cause },
-  );
+  // A value that can't be sent, such as a Symbol.
+  if (cause instanceof TypeError) return new ProbelabError(`Can't ${action}: ${said}.`, { cause });
+  return serverError(strangeAnswer(Buffer.from(said)), action, source);
 }
 
 /** Codes of Node.js and OpenSSL. */

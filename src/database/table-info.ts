@@ -87,11 +87,19 @@ export async function learnTable(
     const { message } = unknownColumn(column, name, stored);
     if (role === undefined) throw new ProbelabError(message);
     const key = column === known ? "time" : known;
+    if (/^(Tuple|JSON|Object)/.test(stored.get(column.split(".")[0]!) ?? "")) {
+      throw new ProbelabError(
+        `Can't take ${column} of ${name}, a part of a column: make a view that names it, such as SELECT *, ${column} AS ${known} FROM ${name}.`,
+      );
+    }
     throw new ProbelabError(
       `${message} Name the column in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "${key}": "…" } } }.`,
     );
   }
-  const engine = await tableEngine(ask, database, name, from, cluster);
+  const [engine, isFiltered] = await Promise.all([
+    tableEngine(ask, database, name, from, cluster),
+    hasRowPolicy(ask, `${quoteIdentifier(names.time)} FROM ${from}`),
+  ]);
   const type = stored.get(names.time) as string;
   const timed: TimedTable = {
     name,
@@ -110,6 +118,11 @@ export async function learnTable(
   const form = await learnForm(ask, timed);
   const time = timeColumn(names.time, type, form);
   const notes = [...engine.notes];
+  if (isFiltered) {
+    notes.push(
+      `A row policy hides rows of ${name} from the database's user: answers are of those left.`,
+    );
+  }
   // A helper without a draining_at is a live one.
   if (role !== "testHelpers" && role !== undefined) {
     const { rows, exact, share } = await unusableRows(ask, timed, time);
@@ -271,6 +284,14 @@ async function tableEngine(
     rows: rows === null ? null : Number(rows),
     notes,
   };
+}
+
+/** True if a row policy filters what the user reads; on other servers of a cluster it can't be seen. */
+async function hasRowPolicy(ask: AskRows, columns: string): Promise<boolean> {
+  const plan = await ask<{ explain: string }>(`EXPLAIN actions = 1 SELECT ${columns}`).catch(
+    () => [],
+  );
+  return plan.some(({ explain }) => /row.level/i.test(explain));
 }
 
 function onCluster(cluster: string, place: string): string {

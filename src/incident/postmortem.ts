@@ -22,6 +22,7 @@ import {
   entryOf,
   inOrder,
   instantText,
+  pastText,
   readFields,
   readText,
   said,
@@ -216,7 +217,7 @@ export class Postmortem {
    * report.timeline("2026-03-20T08:40Z", "The alarm called.");
    */
   timeline(time: When, event: string, ...evidence: readonly EvidenceSource[]): this {
-    const at = instantText(time, "time of a timeline entry");
+    const at = pastText(time, "time of a timeline entry");
     const sentence = readText(event, "a timeline entry");
     const { rests, figures } = this.#evidence(evidence);
     return this.#add({ figures, timeline: [{ time: at, event: sentence, evidence: rests }] });
@@ -228,13 +229,13 @@ export class Postmortem {
    * @param time default now; a text is read in UTC.
    */
   close(text: string, time: When = thisSecond()): this {
-    const facts = { resolvedAt: instantText(time, "time of a closing"), status: "closed" };
+    const facts = { resolvedAt: pastText(time, "time of a closing"), status: "closed" };
     const event = `Closed: ${readText(text, "a closing")}`;
     return this.#add({ facts, timeline: [this.#said(event, time)] });
   }
 
   #said(event: string, time: When): TimelineEntry {
-    return said(event, instantText(time, "time of a timeline entry"), this.#journal?.author);
+    return said(event, pastText(time, "time of a timeline entry"), this.#journal?.author);
   }
 
   /**

@@ -1,12 +1,12 @@
 import type * as Zod from "zod";
 import { ProbelabError } from "../base/error.js";
-import type { Moved } from "../change/finding.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
 import { cleanLines, cleanText, mapTexts, shownValue } from "../base/text.js";
 import { Result } from "../result/result.js";
 import { last } from "../time/time-range.js";
 import { readInstant } from "../time/instant.js";
-import { figureName, type FigureRecord } from "./figure.js";
+import { figureName } from "./figure.js";
+import type { Json } from "../result/json.js";
 
 /** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"` or `"2 hours ago"`. */
 export type When = Date | string;
@@ -81,34 +81,76 @@ export type PostmortemFields = Readonly<Zod.input<Fields>>;
 /** The fields as the record holds them. */
 export type Facts = Readonly<Zod.output<Fields>>;
 
-/** Evidence: a figure, an address, or the text of somebody's word. */
-export type Evidence =
-  { readonly figure: string } | { readonly link: string } | { readonly text: string };
+/** One entry as its file holds it; a postmortem is the sum of its entries. */
+const ENTRY = lazySchemas(({ z }) => {
+  const time = z.iso.datetime();
+  const evidence = z
+    .array(
+      z.union([
+        z.strictObject({ figure: z.string() }),
+        z.strictObject({ text: z.string() }),
+        z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
+      ]),
+    )
+    .readonly();
+  const [measure, by, ranges] = [z.string(), z.string(), z.string()];
+  const moved = z.strictObject({ measure, change: z.number(), by, start: time, end: time, ranges });
+  const finding = z.strictObject({
+    text: z.string(),
+    evidence,
+    /** How its measure moved, where an answer said so. */
+    moved: z.array(moved).readonly().exactOptional(),
+  });
+  const action = z.strictObject({
+    what: z.string(),
+    type: z.string(),
+    owner: z.string().nullable(),
+    reference: z.string().nullable(),
+    due: time.nullable(),
+    done: z.boolean(),
+  });
+  const figure = z.strictObject({
+    /** Evidence names figures by it: no two share one. */
+    id: z.string().regex(/^[0-9a-f]{16}$/),
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/),
+    kind: z.enum(["chart", "table"]),
+    caption: z.string(),
+    recipe: z.custom<Json>((value) => value !== undefined),
+  });
+  const timed = z.strictObject({ time, event: z.string(), evidence });
+  return z.strictObject({
+    format: z.literal("probelab entry 1"),
+    writtenAt: time,
+    /** Nobody in a postmortem that one value holds. */
+    author: z.string().exactOptional(),
+    facts: z
+      .record(z.string(), z.unknown())
+      .transform((facts) => readFields(facts as Partial<PostmortemFields>))
+      .exactOptional(),
+    findings: z.array(finding).readonly().exactOptional(),
+    /** The texts of findings of earlier entries that hold no more. */
+    withdrawn: z.array(z.string()).readonly().exactOptional(),
+    timeline: z.array(timed).readonly().exactOptional(),
+    actions: z.array(action).readonly().exactOptional(),
+    figures: z.array(figure).readonly().exactOptional(),
+  });
+});
 
+export type Entry = Readonly<Zod.output<ReturnType<typeof ENTRY>>>;
+/** What an entry says. */
+export type EntryContent = Omit<Entry, "format" | "writtenAt" | "author">;
+type Items<Name extends keyof EntryContent> = Readonly<
+  Extract<NonNullable<EntryContent[Name]>, readonly unknown[]>[number]
+>;
 /** A finding: what the data shows. */
-export interface ReportedFinding {
-  readonly text: string;
-  readonly evidence: readonly Evidence[];
-  /** How its measure moved, where an answer said so. */
-  readonly moved?: readonly Moved[];
-}
-
+export type ReportedFinding = Items<"findings">;
 /** An entry of the timeline. */
-export interface TimelineEntry {
-  readonly time: string;
-  readonly event: string;
-  readonly evidence: readonly Evidence[];
-}
-
-/** An action item as it is written. */
-export interface ActionRecord {
-  readonly what: string;
-  readonly type: string;
-  readonly owner: string | null;
-  readonly reference: string | null;
-  readonly due: string | null;
-  readonly done: boolean;
-}
+export type TimelineEntry = Items<"timeline">;
+export type ActionRecord = Items<"actions">;
+/** A chart or a table, without its data. */
+export type EntryFigure = Items<"figures">;
+/** Evidence: a figure, an address, or the text of somebody's word. */
+export type Evidence = TimelineEntry["evidence"][number];
 
 /** All the words of a postmortem so far. */
 export interface Draft extends Facts {
@@ -182,6 +224,7 @@ const PARTS = [
   ["trigger", "trigger"],
   ["detection", "detection"],
   ["resolution", "resolution"],
+  ["findings", "findings"],
   ["timeline", "timeline"],
   ["actions", "action items"],
 ] as const;
@@ -200,6 +243,18 @@ export function instantText(value: unknown, role: string): string {
   const ago = typeof value === "string" && /^\s*(\S.*?)\s+ago\s*$/.exec(value)?.[1];
   const time = ago ? last(ago, { now: thisSecond() }).start : value;
   return readInstant(time, "UTC", role).toISOString();
+}
+
+/** Time by which clocks of several machines may differ, in milliseconds. */
+const CLOCKS = 5 * 60_000;
+
+/** A time at which something happened. @throws ProbelabError for one of the future. */
+export function pastText(value: unknown, role: string): string {
+  const text = instantText(value, role);
+  if (Date.parse(text) <= Date.now() + CLOCKS) return text;
+  throw new ProbelabError(
+    `Can't take ${text} as the ${role}: it has not come yet. Times are UTC; leave it out for now.`,
+  );
 }
 
 /** The current time, to the second. */
@@ -224,30 +279,6 @@ export function described(value: unknown): string {
   return typeof value === "object" && value !== null ? "an object" : shownValue(value);
 }
 
-/** A figure of an entry. Evidence of entries names it by its id, which no two figures share. */
-export interface EntryFigure extends FigureRecord {
-  readonly id: string;
-}
-
-/** The content of one entry. */
-export interface EntryContent {
-  readonly facts?: Partial<Facts>;
-  readonly findings?: readonly ReportedFinding[];
-  /** The texts of findings of earlier entries that hold no more. */
-  readonly withdrawn?: readonly string[];
-  readonly timeline?: readonly TimelineEntry[];
-  readonly actions?: readonly ActionRecord[];
-  readonly figures?: readonly EntryFigure[];
-}
-
-/** One entry; a postmortem is the sum of its entries. */
-export interface Entry extends EntryContent {
-  readonly format: "probelab entry 1";
-  readonly writtenAt: string;
-  /** Nobody in a postmortem that one value holds. */
-  readonly author?: string;
-}
-
 /** An entry written now, without what could disturb a reader of its texts. */
 export function entryOf(part: EntryContent, author?: string): Entry {
   const writtenAt = new Date().toISOString();
@@ -264,55 +295,9 @@ export function said(event: string, time: string, by: string | undefined): Timel
   return { time, event, evidence: by === undefined ? [] : [{ text: `said by ${by}` }] };
 }
 
-const schema = lazySchemas(({ z }) => {
-  const time = z.iso.datetime();
-  const evidence = z.array(
-    z.union([
-      z.strictObject({ figure: z.string() }),
-      z.strictObject({ text: z.string() }),
-      z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
-    ]),
-  );
-  const [measure, by, ranges] = [z.string(), z.string(), z.string()];
-  const moved = z.array(
-    z.strictObject({ measure, change: z.number(), by, start: time, end: time, ranges }),
-  );
-  const action = z.strictObject({
-    what: z.string(),
-    type: z.string(),
-    owner: z.string().nullable(),
-    reference: z.string().nullable(),
-    due: time.nullable(),
-    done: z.boolean(),
-  });
-  const figure = z.strictObject({
-    id: z.string().regex(/^[0-9a-f]{16}$/),
-    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/),
-    kind: z.enum(["chart", "table"]),
-    caption: z.string(),
-    recipe: z.json(),
-  });
-  return z.strictObject({
-    format: z.literal("probelab entry 1"),
-    writtenAt: time,
-    author: z.string().exactOptional(),
-    facts: z
-      .record(z.string(), z.unknown())
-      .transform((facts) => readFields(facts as Partial<PostmortemFields>))
-      .exactOptional(),
-    findings: z
-      .array(z.strictObject({ text: z.string(), evidence, moved: moved.exactOptional() }))
-      .exactOptional(),
-    withdrawn: z.array(z.string()).exactOptional(),
-    timeline: z.array(z.strictObject({ time, event: z.string(), evidence })).exactOptional(),
-    actions: z.array(action).exactOptional(),
-    figures: z.array(figure).exactOptional(),
-  });
-});
-
 /** An entry of its text. @throws where it is none that this probelab writes. */
 export function parseEntry(text: string): Entry {
-  return schema().parse(JSON.parse(text));
+  return ENTRY().parse(JSON.parse(text));
 }
 
 /** Merges entries: the last value of each field, all list items, the timeline sorted. Figures stand in the order in which they were added first, each with a name of its own. */

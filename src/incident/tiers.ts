@@ -39,7 +39,6 @@ export interface TierOptions {
 
 const isName = (value: unknown): value is string => typeof value === "string" && value !== "";
 const areNames = (value: unknown): value is string[] => Array.isArray(value) && value.every(isName);
-const hasTwice = (texts: readonly string[]): boolean => new Set(texts).size < texts.length;
 const isWhole = (value: unknown, most: number): boolean =>
   Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most;
 
@@ -49,7 +48,7 @@ const TRUTH: Rule = { fits: (value) => typeof value === "boolean", pass: "true o
 const OPTIONS: Rules<TierOptions> = {
   components: { fits: isPlain, pass: "an object, { api: { tier: 2 } }" },
   stages: {
-    fits: (value) => areNames(value) && !hasTwice(value),
+    fits: (value) => areNames(value) && new Set(value).size === value.length,
     pass: "different names from the lowest to the highest, such as staging and production",
   },
 };
@@ -77,15 +76,16 @@ const COMPONENT = {
   causes: { fits: (value) => isWhole(value, 4), pass: "the highest severity, 1 to 4" },
 } satisfies Rules<TierComponent>;
 
-/** A component with its defaults filled in. */
-type Component = Required<Omit<TierComponent, "causes">> & {
+/** A component that is read: `rank` is the place of its stage from the lowest, `given` what was written. */
+interface Component extends Required<Pick<TierComponent, "tier" | "stage">> {
   readonly name: string;
-  readonly causes: number | undefined;
-};
+  readonly rank: number;
+  readonly isProduction: boolean;
+  readonly given: TierComponent;
+}
 
 /** A rule of section 1.3 that a component breaks. */
 export interface TierBreach {
-  /** The rule's number in section 1.3. */
   readonly rule: number;
   /** The component to change. */
   readonly component: string;
@@ -93,12 +93,10 @@ export interface TierBreach {
   readonly sentence: string;
 }
 
-/** A review of a component graph against section 1.3 of the policy. */
+/** A review: how many components, and the rules that their tiers break, by rule, then by component. */
 export class TierReview {
   constructor(
-    /** How many components were reviewed. */
     readonly components: number,
-    /** The rules that the tiers as written break, by rule, then by component. */
     readonly breaches: readonly TierBreach[],
   ) {}
 
@@ -120,124 +118,97 @@ export class TierReview {
   }
 }
 
-/** What a rule sees beside a component. */
-interface Graph {
-  /** Components by their names, which are all known. */
-  readonly of: (names: readonly string[]) => Component[];
-  /** The place of a stage from the lowest, and whether it is the last, production. */
-  readonly rank: (component: Component) => number;
-  readonly isProduction: (component: Component) => boolean;
-  /** True if failover machinery or a balancer protects a service. */
-  readonly isProtected: (service: Component) => boolean;
-}
-
-/** What breaks a rule: a component, and its sentence after its name and tier. */
-type Breach = readonly [component: Component, sentence: string];
+/** The policy's words, in its order. */
+const RULES = [
+  "Tier N is assigned to anything that can cause a severity N event (or a less severe one) but no event of a lower severity number. Tier 1 is anything that can cause severity 1.",
+  "A low tier number marks a liability, not importance.",
+  "Pre-production stages have tier >= 5.",
+  "A component is a service, a process, a host, a device and so on, and may contain other components.",
+  "Component A hard-depends on B when an outage of B causes an outage of A. It soft-depends on B when an outage of B causes only a subsystem failure, an ancillary-feature failure or a short downtime.",
+  "A component may hard-depend only on components of the same or a lower tier number. A component found to hard-depend on a lower-numbered tier is reclassified at once to that tier.",
+  "A component at a higher stage (for example production) must not depend on, or receive data from, a lower stage. The reverse is allowed.",
+  "Failover machinery is in the same tier (or a lower number) as the service it protects. Both members of an active/standby pair share the tier of the service.",
+  "Redundant components: the test helper service as a whole is at least tier 2. Its individual processes and VMs may be tier 3 or 4 if a load balancer reliably moves traffic away from a failing host with no significant downtime.",
+];
 
 /** `"api" (tier 2)` */
 function named({ name, tier }: Component): string {
   return `${shownValue(name)} (tier ${tier})`;
 }
 
-/** The policy's words, in its order, and what finds the breaches of a component; some rules only define. */
-const RULES: readonly (readonly [
-  text: string,
-  check?: (component: Component, graph: Graph) => Iterable<Breach>,
-])[] = [
-  [
-    "Tier N is assigned to anything that can cause a severity N event (or a less severe one) but no event of a lower severity number. Tier 1 is anything that can cause severity 1.",
-    function* (one) {
-      const { tier, causes = tier } = one;
-      if (tier > causes) yield [one, `can cause severity ${causes}: put it in tier ${causes}`];
-    },
-  ],
-  ["A low tier number marks a liability, not importance."],
-  [
-    "Pre-production stages have tier >= 5.",
-    function* (one, { isProduction }) {
-      if (isProduction(one) || one.tier >= 5) return;
-      const stage = shownValue(one.stage);
-      yield [one, `is at the pre-production stage ${stage}: put it in tier 5 or above`];
-    },
-  ],
-  [
-    "A component is a service, a process, a host, a device and so on, and may contain other components.",
-  ],
-  [
-    "Component A hard-depends on B when an outage of B causes an outage of A. It soft-depends on B when an outage of B causes only a subsystem failure, an ancillary-feature failure or a short downtime.",
-  ],
-  [
-    "A component may hard-depend only on components of the same or a lower tier number. A component found to hard-depend on a lower-numbered tier is reclassified at once to that tier.",
-    function* (one, { of, isProduction }) {
-      const { tier } = one;
-      for (const other of of(one.hard)) {
-        if (other.tier <= tier) continue;
-        const remedy = `put ${shownValue(other.name)} in tier ${tier}, or make the dependency soft`;
-        yield [one, `hard-depends on ${named(other)}, a higher tier number: ${remedy}`];
-      }
-      const [lowest] = of(one.hard).sort((a, b) => a.tier - b.tier);
-      if (lowest === undefined || lowest.tier >= tier) return;
-      const name = shownValue(one.name);
-      // Rule 3 keeps a pre-production component out of a tier that this rule would put it in.
-      const remedy =
-        isProduction(one) || lowest.tier >= 5
-          ? `reclassify ${name} to tier ${lowest.tier} at once`
-          : `make the dependency soft, or use a copy at ${shownValue(one.stage)}, as rule 3 keeps ${name} from tier ${lowest.tier}`;
-      yield [one, `hard-depends on ${named(lowest)}: ${remedy}`];
-    },
-  ],
-  [
-    "A component at a higher stage (for example production) must not depend on, or receive data from, a lower stage. The reverse is allowed.",
-    function* (one, { of, rank }) {
-      const stage = shownValue(one.stage);
-      for (const [verb, others] of [
-        ["hard-depends on", one.hard],
-        ["soft-depends on", one.soft],
-        ["receives data from", one.receives],
-      ] as const) {
-        for (const other of of(others).filter((each) => rank(each) < rank(one))) {
-          const what = `${shownValue(other.name)} at the lower stage ${shownValue(other.stage)}`;
-          const remedy = `use a component at ${stage} or above`;
-          yield [one, `at the stage ${stage} ${verb} ${what}: ${remedy}`];
-        }
-      }
-    },
-  ],
-  [
-    "Failover machinery is in the same tier (or a lower number) as the service it protects. Both members of an active/standby pair share the tier of the service.",
-    function* (one, { of }) {
-      for (const service of of(one.protects).filter(({ tier }) => tier < one.tier)) {
-        yield [one, `protects ${named(service)}: put it in tier ${service.tier} or lower`];
-      }
-      for (const member of of(one.pair).filter(({ tier }) => tier !== one.tier)) {
-        yield [
-          member,
-          `of an active/standby pair doesn't share the tier of its service ${named(one)}: put both in the same tier`,
-        ];
-      }
-    },
-  ],
-  [
-    "Redundant components: the test helper service as a whole is at least tier 2. Its individual processes and VMs may be tier 3 or 4 if a load balancer reliably moves traffic away from a failing host with no significant downtime.",
-    function* (one, { of, isProtected }) {
-      const { tier, testHelpers, reliable } = one;
-      if (testHelpers && tier > 2) {
-        yield [one, "is the test helper service, at least tier 2 as a whole: put it in tier 2"];
-      }
-      const least = Math.max(2, tier);
-      const isGuarded = reliable && isProtected(one);
-      for (const member of of(one.members).filter((each) => each.tier > least)) {
-        const what = `is a member of ${named(one)}`;
-        if (member.tier > Math.max(4, tier)) {
-          yield [member, `${what}: put it in tier ${isGuarded ? "3 or 4" : least}`];
-        } else if (!isGuarded) {
-          const remedy = `put it in tier ${least}, or name the balancer (protects: [${shownValue(one.name)}]) and write reliable: true`;
-          yield [member, `${what} without a reliable balancer: ${remedy}`];
-        }
-      }
-    },
-  ],
-];
+function breach(rule: number, component: Component, what: string): TierBreach {
+  return { rule, component: component.name, sentence: `${named(component)} ${what}.` };
+}
+
+/** The rules that a component breaks; some rules only define. */
+function* breachesOf(one: Component, all: ReadonlyMap<string, Component>): Iterable<TierBreach> {
+  const { tier, given } = one;
+  const [name, stage] = [shownValue(one.name), shownValue(one.stage)];
+  const of = (names: readonly string[] = []) => names.map((each) => all.get(each)!);
+  const hard = of(given.hard);
+
+  const { causes = tier } = given;
+  if (tier > causes) yield breach(1, one, `can cause severity ${causes}: put it in tier ${causes}`);
+
+  if (!one.isProduction && tier < 5) {
+    yield breach(3, one, `is at the pre-production stage ${stage}: put it in tier 5 or above`);
+  }
+
+  for (const other of hard.filter((each) => each.tier > tier)) {
+    const remedy = `put ${shownValue(other.name)} in tier ${tier}, or make the dependency soft`;
+    yield breach(6, one, `hard-depends on ${named(other)}, a higher tier number: ${remedy}`);
+  }
+  const [lowest = one] = hard.toSorted((a, b) => a.tier - b.tier);
+  if (lowest.tier < tier) {
+    // Rule 3 keeps a pre-production component out of a tier that this rule would put it in.
+    const remedy =
+      one.isProduction || lowest.tier >= 5
+        ? `reclassify ${name} to tier ${lowest.tier} at once`
+        : `make the dependency soft, or use a copy at ${stage}, as rule 3 keeps ${name} from tier ${lowest.tier}`;
+    yield breach(6, one, `hard-depends on ${named(lowest)}: ${remedy}`);
+  }
+
+  const sources = {
+    "hard-depends on": hard,
+    "soft-depends on": of(given.soft),
+    "receives data from": of(given.receives),
+  };
+  for (const [verb, others] of Object.entries(sources)) {
+    for (const other of others.filter(({ rank }) => rank < one.rank)) {
+      const what = `${shownValue(other.name)} at the lower stage ${shownValue(other.stage)}`;
+      const remedy = `use a component at ${stage} or above`;
+      yield breach(7, one, `at the stage ${stage} ${verb} ${what}: ${remedy}`);
+    }
+  }
+
+  for (const service of of(given.protects).filter((each) => each.tier < tier)) {
+    yield breach(8, one, `protects ${named(service)}: put it in tier ${service.tier} or lower`);
+  }
+  for (const member of of(given.pair).filter((each) => each.tier !== tier)) {
+    const what = `doesn't share the tier of its service ${named(one)}`;
+    yield breach(8, member, `of an active/standby pair ${what}: put both in the same tier`);
+  }
+
+  if (given.testHelpers && tier > 2) {
+    yield breach(
+      9,
+      one,
+      "is the test helper service, at least tier 2 as a whole: put it in tier 2",
+    );
+  }
+  const least = Math.max(2, tier);
+  const others = [...all.values()];
+  const isGuarded = given.reliable && others.some((each) => of(each.given.protects).includes(one));
+  for (const member of of(given.members).filter((each) => each.tier > least)) {
+    const what = `is a member of ${named(one)}`;
+    if (member.tier > Math.max(4, tier)) {
+      yield breach(9, member, `${what}: put it in tier ${isGuarded ? "3 or 4" : least}`);
+    } else if (!isGuarded) {
+      const remedy = `put it in tier ${least}, or name the balancer (protects: [${name}]) and write reliable: true`;
+      yield breach(9, member, `${what} without a reliable balancer: ${remedy}`);
+    }
+  }
+}
 
 /** The table of section 1.4: each tier demands what the higher tier numbers do. */
 function demandsOf(tier: number) {
@@ -249,6 +220,35 @@ function demandsOf(tier: number) {
     securityReview: tier === 1,
     changeManagement: tier === 1,
   };
+}
+
+/** The components as they are written, each holding those that it names. */
+function readComponents(
+  components: TierOptions["components"],
+  stages: readonly string[],
+): ReadonlyMap<string, Component> {
+  const names = Object.keys(components);
+  const found = new Map<string, Component>();
+  const said = stages.map((each) => shownValue(each)).join(", ");
+  for (const [name, given] of Object.entries(components)) {
+    const action = `review the component ${shownValue(name)}`;
+    const refuse = (why: string) => new ProbelabError(`Can't ${action}${why}`);
+    checkOptions(given ?? null, COMPONENT, action);
+    const { tier, stage = stages.at(-1) ?? "" } = given;
+    if (tier === undefined) throw refuse(` without a tier: pass ${COMPONENT.tier.pass}.`);
+    const rank = stages.indexOf(stage);
+    if (rank < 0) throw refuse(` at the stage ${shownValue(stage)}: pass one of ${said}.`);
+    for (const list of LISTS) {
+      const unknown = given[list]?.find((each) => !names.includes(each));
+      if (unknown === undefined) continue;
+      const near = nearName(unknown, names);
+      const remedy = near ? `Did you mean ${shownValue(near)}?` : "Add it to components.";
+      throw refuse(`: ${list} names ${shownValue(unknown)}, which is no component. ${remedy}`);
+    }
+    const isProduction = rank === stages.length - 1;
+    found.set(name, { name, tier, stage, rank, isProduction, given });
+  }
+  return found;
 }
 
 /**
@@ -267,54 +267,16 @@ function reviewTiers(options: TierOptions): TierReview {
       "Can't review tiers without components: pass { components: { api: { tier: 2 } } }.",
     );
   }
-  const all = Object.entries(components).map(([name, component]): Component => {
-    const action = `review the component ${shownValue(name)}`;
-    checkOptions(component ?? null, COMPONENT, action);
-    const { tier, stage = stages.at(-1) ?? "", causes, ...rest } = component;
-    if (tier === undefined) {
-      throw new ProbelabError(`Can't ${action} without a tier: pass ${COMPONENT.tier.pass}.`);
-    }
-    if (!stages.includes(stage)) {
-      throw new ProbelabError(
-        `Can't ${action} at the stage ${shownValue(stage)}: pass one of ${stages.map((each) => shownValue(each)).join(", ")}.`,
-      );
-    }
-    const none = { hard: [], soft: [], receives: [], protects: [], pair: [], members: [] };
-    const filled = { ...none, reliable: false, testHelpers: false, ...rest };
-    for (const list of LISTS) {
-      const unknown = filled[list].find((each) => !Object.hasOwn(components, each));
-      if (unknown === undefined) continue;
-      const near = nearName(unknown, Object.keys(components));
-      throw new ProbelabError(
-        `Can't ${action}: ${list} names ${shownValue(unknown)}, which is no component. ${near === undefined ? "Add it to components." : `Did you mean ${shownValue(near)}?`}`,
-      );
-    }
-    return { ...filled, name, tier, stage, causes };
-  });
-  const byName = new Map(all.map((each) => [each.name, each]));
-  const rank = ({ stage }: Component) => stages.indexOf(stage);
-  const graph: Graph = {
-    of: (names) => names.map((name) => byName.get(name)!),
-    rank,
-    isProduction: (component) => rank(component) === stages.length - 1,
-    isProtected: ({ name }) => all.some(({ protects }) => protects.includes(name)),
-  };
-  const breaches = RULES.flatMap(([, check], at) =>
-    all
-      .flatMap((each) => [...(check?.(each, graph) ?? [])])
-      .map(([component, sentence]) => ({
-        rule: at + 1,
-        component: component.name,
-        sentence: `${named(component)} ${sentence}.`,
-      }))
-      .sort((a, b) => (a.component < b.component ? -1 : Number(a.component > b.component))),
-  );
-  return new TierReview(all.length, breaches);
+  const all = readComponents(components, stages);
+  const breaches = [...all.values()].flatMap((each) => [...breachesOf(each, all)]);
+  const byName = (a: string, b: string) => Number(a > b) - Number(a < b);
+  breaches.sort((a, b) => a.rule - b.rule || byName(a.component, b.component));
+  return new TierReview(all.size, breaches);
 }
 
 export const tiers = Object.assign(reviewTiers, {
   /** The rules of section 1.3 in the policy's words. */
-  rules: RULES.map(([text], at) => ({ number: at + 1, text })),
+  rules: RULES.map((text, at) => ({ number: at + 1, text })),
   /**
    * What section 1.4 demands of a tier, 1 to 4; null from 5.
    *

@@ -6,12 +6,12 @@ import { declarationOf, isRelative, sourceOf } from "./imports.js";
 import { compileCell } from "./compile.js";
 import { offsetOf, positionOf, type Position } from "./edited-text.js";
 import {
-  compilerPath,
   LanguageServer,
   ServerEnded,
   type CompletionItem,
   type Diagnostic,
 } from "./language-server.js";
+import { compilerPath } from "./mirror.js";
 import { parse, TooDeepError, wordsIn, type Name, type Parsed } from "./parse.js";
 import type { CellScripts } from "./scripts.js";
 
@@ -44,19 +44,18 @@ export interface Completions {
 
 /** A name that a cell declares for later cells. */
 interface Declaration extends Pick<Name, "name" | "kind"> {
-  /** The module that declares it, such as `cell-3`. */
-  readonly module: string;
+  /** The module that declares it, such as `cell-3`: modules have numbers of their own, not those of the cells. */
+  readonly moduleName: string;
 }
 
 type Declarations = ReadonlyMap<string, Declaration>;
 
 /** A cell as a module. */
 interface CellModule extends NamedCode {
-  readonly module: string;
+  readonly moduleName: string;
   readonly parsed: Parsed;
+  /** What TypeScript reads: the cell below one line, and its exports below it. */
   readonly text: string;
-  /** Where the cell's code starts in `text`, below one line. */
-  readonly start: number;
   /** The declarations of earlier cells that it mentions, and all that follow it. */
   readonly used: readonly Declaration[];
   readonly after: Declarations;
@@ -75,7 +74,7 @@ export class CellCompiler {
   readonly #scripts: CellScripts;
   /** The texts of files beside the notebook that were checked, by path. */
   readonly #checked = new Map<string, string>();
-  /** The modules that a module takes names from. */
+  /** The names of the modules that a module takes names from, by its own. */
   readonly #uses = new Map<string, readonly string[]>();
   #declarations: Declarations = new Map();
   #modules = 0;
@@ -113,7 +112,7 @@ export class CellCompiler {
     this.#prepared = undefined;
     const module = this.#moduleOf(cell, this.#modules + 1, this.#declarations);
     const isAccepted = this.#accepted.some(
-      ({ module: name, text }) => name === module.module && text === module.text,
+      ({ moduleName, text }) => moduleName === module.moduleName && text === module.text,
     );
     const faults = isAccepted ? [] : await this.#faultsOf(module);
     if (faults.length > 0) {
@@ -132,18 +131,18 @@ export class CellCompiler {
     return { script: compiled.script, imports: module.parsed.imports };
   }
 
-  /** Makes the declarations of the prepared cell known to later cells, without the values that aren't in `set`. */
-  commit(set: (name: string) => boolean): void {
+  /** Makes the declarations of the prepared cell known to later cells, without variables that have no value. */
+  commit(hasValue: (name: string) => boolean): void {
     const cell = this.#prepared;
     if (!cell) return;
     const { names } = cell.parsed;
-    const isMissing = (name: string) => names.get(name)?.isValue === true && !set(name);
+    const isMissing = (name: string) => names.get(name)?.isValue === true && !hasValue(name);
     const kept = [...cell.after].filter(([name]) => !isMissing(name));
     const before = [...this.#declarations].filter(([name]) => isMissing(name));
     this.#declarations = new Map([...kept, ...before]);
     this.#uses.set(
-      cell.module,
-      cell.used.map(({ module }) => module),
+      cell.moduleName,
+      cell.used.map(({ moduleName }) => moduleName),
     );
     // The next cell takes the place of one that declares nothing.
     if (names.size > 0) this.#modules++;
@@ -170,7 +169,8 @@ export class CellCompiler {
       if (!(error instanceof ProbelabError)) throw error;
       objections.push({ index: modules.length, objection: error });
     }
-    for (const module of modules) this.#server.setText(this.#pathOf(module.module), module.text);
+    for (const { moduleName, text } of modules)
+      this.#server.setText(this.#pathOf(moduleName), text);
     for (const [index, module] of modules.entries()) {
       try {
         const faults = await this.#faultsOf(module);
@@ -197,7 +197,7 @@ export class CellCompiler {
   /** The signature and documentation at `position`, in Markdown. */
   async inspect(code: string, position: number): Promise<string | undefined> {
     return this.#retried("Can't inspect the cell", () => {
-      const { path, at } = this.#show(code);
+      const { path, at } = this.#openTyped(code);
       return this.#server.hover(path, at(position));
     });
   }
@@ -205,7 +205,7 @@ export class CellCompiler {
   /** TypeScript's completions at `position`, and the part of the text that they replace. */
   async completions(code: string, position: number): Promise<Completions> {
     const { items, range } = await this.#retried("Can't complete the cell", () => {
-      const { path, at } = this.#show(code);
+      const { path, at } = this.#openTyped(code);
       return this.#server.completions(path, at(position));
     });
     const word = /[\w$]*$/.exec(code.slice(0, position))?.[0].length ?? 0;
@@ -223,28 +223,27 @@ export class CellCompiler {
 
   /** Makes a module of a cell. */
   #moduleOf(cell: NamedCode, number: number, declared: Declarations): CellModule {
-    const module = `cell-${number}`;
+    const moduleName = `cell-${number}`;
     const parsed = attempt(cell, () => parse("cell.ts", cell.code));
     const words = wordsIn(cell.code);
     const used = [...declared.values()].filter(
       ({ name }) => words.has(name) && !parsed.names.has(name),
     );
-    const head = headOf(used);
     // Below a fault of syntax another statement would be a second one.
-    const text = `${head}${parsed.code}${parsed.error ? "" : tailOf(parsed)}`;
-    const own = [...parsed.names.values()].map(
-      ({ name, kind }) => [name, { name, module, kind }] as const,
+    const text = `${headOf(used)}${parsed.code}${parsed.error ? "" : tailOf(parsed)}`;
+    const declares = [...parsed.names.values()].map(
+      ({ name, kind }) => [name, { name, moduleName, kind }] as const,
     );
-    const after = new Map([...declared, ...own]);
-    return { ...cell, module, parsed, text, start: head.length, used, after };
+    const after = new Map([...declared, ...declares]);
+    return { ...cell, moduleName, parsed, text, used, after };
   }
 
-  #pathOf(module: string): string {
-    return this.#server.pathOf(`${module}.ts`);
+  #pathOf(moduleName: string): string {
+    return this.#server.pathOf(`${moduleName}.ts`);
   }
 
-  /** Puts `code` below the declarations of earlier cells. */
-  #show(code: string): { path: string; at: (position: number) => Position } {
+  /** Opens code that is being typed below the declarations of earlier cells. */
+  #openTyped(code: string): { path: string; at: (position: number) => Position } {
     const path = this.#server.pathOf("cell.ts");
     this.#server.setText(path, headOf([...this.#declarations.values()]) + code);
     const at = (position: number) => {
@@ -256,29 +255,29 @@ export class CellCompiler {
 
   /** TypeScript's objections to a cell, and to the files that it imports. */
   async #faultsOf(cell: CellModule): Promise<readonly TypeFault[]> {
-    const path = this.#pathOf(cell.module);
+    const path = this.#pathOf(cell.moduleName);
     return this.#retried(actionOf(cell), async () => {
       this.#server.setText(path, cell.text);
       const files = this.#openFiles(cell.parsed.imports, this.#folder, new Set());
-      let own = await this.#server.diagnostics(path);
-      const missing = own.filter(({ code }) => code === MODULE_NOT_FOUND);
+      let diagnostics = await this.#server.diagnostics(path);
+      const missing = diagnostics.filter(({ code }) => code === MODULE_NOT_FOUND);
       if (missing.length > 0) {
         this.#server.packagesChanged(
           missing.flatMap(({ message }) => /'([^'./][^']*)'/.exec(message)?.[1] ?? []),
         );
-        own = await this.#server.diagnostics(path);
+        diagnostics = await this.#server.diagnostics(path);
       }
       const faults: TypeFault[] = [];
       for (const [file, { text, document }] of files) {
         if (this.#checked.get(file) === text) continue;
-        const found = soundest(await this.#server.diagnostics(document), false);
-        if (found.length === 0) this.#checked.set(file, text);
-        faults.push(...found.map((each) => typeFault(each, file, text, 0)));
+        const inFile = await this.#server.diagnostics(document);
+        if (inFile.length === 0) this.#checked.set(file, text);
+        faults.push(...inFile.map((each) => typeFault(each, file, text, 0)));
       }
       const { error } = cell.parsed;
-      const below = soundest(own, error !== undefined).filter(({ range }) => range.start.line > 0);
-      const ended = cell.code.split("\n").length;
-      const inCell = below.filter(({ range }) => range.start.line <= ended);
+      const lines = cell.code.split("\n").length;
+      const sound = error ? syntaxAlone(diagnostics) : diagnostics;
+      const inCell = sound.filter(({ range: { start } }) => start.line > 0 && start.line <= lines);
       faults.push(...inCell.map((each) => typeFault(each, cell.name, cell.code, 1)));
       if (faults.length === 0 && error) {
         const start = positionOf(cell.code, error.at);
@@ -320,16 +319,16 @@ export class CellCompiler {
   /** Closes the cells whose names were all declared anew and that no other cell takes types from. */
   #closeUnused(): void {
     const kept = new Set<string>();
-    const keep = (module: string): void => {
-      if (kept.has(module)) return;
-      kept.add(module);
-      this.#uses.get(module)?.forEach(keep);
+    const keep = (moduleName: string): void => {
+      if (kept.has(moduleName)) return;
+      kept.add(moduleName);
+      this.#uses.get(moduleName)?.forEach(keep);
     };
-    for (const { module } of this.#declarations.values()) keep(module);
-    for (const module of [...this.#uses.keys()]) {
-      if (kept.has(module)) continue;
-      this.#uses.delete(module);
-      if (module !== `cell-${this.#modules + 1}`) this.#server.close(this.#pathOf(module));
+    for (const { moduleName } of this.#declarations.values()) keep(moduleName);
+    for (const moduleName of [...this.#uses.keys()]) {
+      if (kept.has(moduleName)) continue;
+      this.#uses.delete(moduleName);
+      if (moduleName !== `cell-${this.#modules + 1}`) this.#server.close(this.#pathOf(moduleName));
     }
   }
 
@@ -368,9 +367,9 @@ export function isComplete(code: string): boolean | undefined {
 }
 
 /** Errors of syntax alone where there are some: what follows from them says nothing. */
-function soundest(found: readonly Diagnostic[], isBroken: boolean): readonly Diagnostic[] {
-  const syntax = found.filter(({ code }) => code >= 1000 && code < 1500);
-  return isBroken && syntax.length > 0 ? syntax : found;
+function syntaxAlone(all: readonly Diagnostic[]): readonly Diagnostic[] {
+  const syntax = all.filter(({ code }) => code >= 1000 && code < 1500);
+  return syntax.length > 0 ? syntax : all;
 }
 
 function actionOf({ name }: { readonly name: string }): string {
@@ -405,10 +404,10 @@ function readSource(path: string): string {
 
 /** A line above a cell that takes the names of earlier cells from their modules, for TypeScript to check. */
 function headOf(earlier: readonly Declaration[]): string {
-  const lines = earlier.map(({ name, module, kind }) =>
+  const lines = earlier.map(({ name, moduleName, kind }) =>
     kind === "other"
-      ? `import { ${name} } from "./${module}";`
-      : `declare ${kind} ${name}: typeof import("./${module}").${name};`,
+      ? `import { ${name} } from "./${moduleName}";`
+      : `declare ${kind} ${name}: typeof import("./${moduleName}").${name};`,
   );
   return `export {};${lines.join("")}\n`;
 }

@@ -25,18 +25,18 @@ export interface Compiled {
  */
 export function compileCell(name: string, cell: Parsed, used: readonly string[]): Compiled {
   const { helpers, map, ...stripped } = strip("cell.ts", cell.code);
-  const { text, own, head, read } = edit(name, stripped, used, cell);
+  const { text, prefix, head, read } = edit(name, stripped, used, cell);
   const values = [...cell.names.values()].filter(({ isValue }) => isValue);
   const accessors = (isImported: boolean) =>
     values
       .filter(({ name: each }) => (read(each) !== each) === isImported)
-      .map(({ name: each, kind }) => accessor(each, read(each), kind === "let" ? own : undefined))
+      .map(({ name: each, kind }) => accessor(each, read(each), kind === "let" && prefix))
       .join(", ");
-  const edited = text.finish(`${own}given({ ${accessors(false)} });`);
+  const edited = text.finish(`${prefix}declare({ ${accessors(false)} });`);
   // Getters of imports stand outside of the block, and hold none of its variables.
-  const above = `const ${own}names = exports; ${head}${own}given({ ${accessors(true)} }, true);${helpers}`;
+  const above = `const ${prefix}names = exports; ${head}${prefix}declare({ ${accessors(true)} }, true);${helpers}`;
   return {
-    script: `${runtimeName}.run(async (exports, require, ${own}given) => { "use strict"; ${above} {\n${edited.js}\n}});`,
+    script: `${runtimeName}.begin(async (exports, require, ${prefix}declare) => { "use strict"; ${above} {\n${edited.js}\n}});`,
     edited,
     map,
   };
@@ -50,26 +50,19 @@ export function compileFile(name: string, path: string, file: Parsed): Compiled 
     : strip(path, file.code);
   const { text, head, stars, exports } = edit(name, stripped, [], undefined, file.typeImports);
   const isModule = file.body.some(({ type }) => /^(Import|Export|TSExport|TSImportEq)/.test(type));
-  const given = exports.map(([each, value]) => accessor(JSON.stringify(each), value));
+  const getters = exports.map(([each, value]) => accessor(JSON.stringify(each), value));
   const above = isModule
-    ? `"use strict"; globalThis.${runtimeName}.exports(exports, { ${given.join(", ")} });`
+    ? `"use strict"; globalThis.${runtimeName}.exports(exports, { ${getters.join(", ")} });`
     : "";
   const edited = text.finish(stars);
   return { script: `${above}${helpers}${head}\n${edited.js}`, edited, map };
 }
 
-/** A name that the code doesn't hold, nor one that begins with it. */
-function insertedName(code: string): string {
-  let name = runtimeName;
-  while (code.includes(name)) name += "_";
-  return name;
+function accessor(name: string, read: string, prefix?: string | false): string {
+  return `get ${name}() { return ${read}; }${prefix ? `, set ${name}(${prefix}value) { ${name} = ${prefix}value; }` : ""}`;
 }
 
-function accessor(name: string, read: string, own?: string): string {
-  return `get ${name}() { return ${read}; }${own ? `, set ${name}(${own}value) { ${name} = ${own}value; }` : ""}`;
-}
-
-/** Takes the types away, and turns what Node 20 doesn't run into what it does. */
+/** Removes the types, and turns what Node 20 doesn't run into what it does. */
 function strip(file: string, text: string) {
   const { code, map, errors, helpersUsed } = transformSync(file, text, {
     lang: file.endsWith("x") ? "tsx" : "ts",
@@ -102,8 +95,8 @@ type Scope = ReadonlySet<string>;
 
 interface Edited {
   readonly text: EditedText;
-  /** The runtime's name in the text, and the start of all other names that were inserted. */
-  readonly own: string;
+  /** What all inserted names begin with; by itself it is the runtime. */
+  readonly prefix: string;
   /** Declarations that stand above the text: the modules that it imports. */
   readonly head: string;
   /** What is exported from other modules as a whole. */
@@ -121,15 +114,15 @@ interface Edited {
  * is read from the module each time. The value of a cell's last expression goes to `last`.
  */
 function edit(
-  name: string,
+  script: string,
   { code, body }: Pick<Parsed, "code" | "body">,
   used: readonly string[],
   cell: Parsed | undefined,
   typeImports = cell!.typeImports,
 ): Edited {
   const text = new EditedText(code);
-  const own = insertedName(code);
-  const reads = new Map(used.map((each) => [each, `${own}names.${each}`]));
+  const prefix = unusedPrefix(code);
+  const reads = new Map(used.map((each) => [each, `${prefix}names.${each}`]));
   const modules: string[] = [];
   const exports: (readonly [string, string])[] = [];
   let stars = "";
@@ -139,23 +132,39 @@ function edit(
     text.wrap(start, end, before, after);
   const place = ({ start }: Node) => {
     const { line, character } = positionOf(code, start);
-    return JSON.stringify(`${name}:${line + 1}:${character + 1}`);
+    return JSON.stringify(`${script}:${line + 1}:${character + 1}`);
   };
   /** A variable that holds a module. */
   const load = (source: Node): string => {
-    const name = `${own}module${modules.length}`;
+    const name = `${prefix}module${modules.length}`;
     modules.push(`const ${name} = require(${JSON.stringify(source.value)});`);
     return name;
   };
   const whole = (module: string): string => {
-    modules.push(`const ${module}d = ${own}.module(${module});`);
+    modules.push(`const ${module}d = ${prefix}.module(${module});`);
     return `${module}d`;
   };
   const nameOf = (node: Node | null | undefined): string => node?.name ?? (node?.value as string);
   const member = (of: string, name: string) =>
     /^[\w$]+$/.test(name) ? `${of}.${name}` : `${of}[${JSON.stringify(name)}]`;
 
-  const visitStatement = (statement: Node): void => {
+  const isExport = ({ type }: Node) => /^(TS)?Export/.test(type);
+  const isExpression = ({ type }: Node) => type === "ExpressionStatement";
+  if (cell?.body.findLast((each) => !isExport(each))?.type === "ExpressionStatement") {
+    // A cell with `using` is within a `try`.
+    const last = body.findLast((each) => !isExport(each));
+    const statements = last?.type === "TryStatement" ? (last.block?.body as readonly Node[]) : body;
+    wrap(statements.findLast(isExpression)!.expression!, `${prefix}.last((`, "))");
+  }
+  // Imports first: what stands above them reads them too.
+  const isImport = ({ type }: Node) => type === "ImportDeclaration";
+  body.filter(isImport).forEach(visitStatement);
+  body.filter((statement) => !isImport(statement)).forEach(visitStatement);
+  const runtime = prefix === runtimeName ? "" : `const ${prefix} = globalThis.${runtimeName};`;
+  const head = `${runtime}const ${prefix}require = require;${modules.join("")}`;
+  return { text, prefix, head, stars, read, exports };
+
+  function visitStatement(statement: Node): void {
     const { start, end, type, specifiers = [], source, declaration } = statement;
     switch (type) {
       case "ImportDeclaration": {
@@ -178,7 +187,7 @@ function edit(
         if (cell) return;
         const module = load(source!);
         if (statement.exported) exports.push([nameOf(statement.exported), whole(module)]);
-        else stars += `${own}.star(exports, ${module});`;
+        else stars += `${prefix}.star(exports, ${module});`;
         return;
       }
       case "ExportNamedDeclaration": {
@@ -198,15 +207,16 @@ function edit(
       }
       case "ExportDefaultDeclaration": {
         const name = declaration?.id?.name;
-        text.replace(start, declaration!.start, name === undefined ? `const ${own}default = ` : "");
-        exports.push(["default", name ?? `${own}default`]);
+        const inserted = name === undefined ? `const ${prefix}default = ` : "";
+        text.replace(start, declaration!.start, inserted);
+        exports.push(["default", name ?? `${prefix}default`]);
         return visit(declaration!, undefined, new Set());
       }
     }
     visit(statement, undefined, new Set());
-  };
+  }
 
-  const visit = (node: Node, parent: Node | undefined, scope: Scope): void => {
+  function visit(node: Node, parent: Node | undefined, scope: Scope): void {
     const { type } = node;
     if (node.decorators?.length) {
       const remedy = "declare the class in a cell or a TypeScript file without `using`";
@@ -269,43 +279,34 @@ function edit(
       case "MetaProperty":
         return;
       case "AwaitExpression":
-        wrap(node.argument!, `${own}.guard(`, `, ${place(node)})`);
+        wrap(node.argument!, `${prefix}.guard(`, `, ${place(node)})`);
         return go(node.argument);
       case "ImportExpression": {
         const source = node.source!;
-        text.replace(node.start, source.start, `${own}.import(`);
-        text.replace(source.end, node.end, `, ${own}require)`);
+        text.replace(node.start, source.start, `${prefix}.import(`);
+        text.replace(source.end, node.end, `, ${prefix}require)`);
         return go(source);
       }
       case "ForOfStatement":
-        if (node.await) wrap(node.right!, `${own}.guardEach(`, `, ${place(node)})`);
+        if (node.await) wrap(node.right!, `${prefix}.guardEach(`, `, ${place(node)})`);
         break;
     }
     if (isLoop.test(type) || hasName(node, parent)) {
       const turn = node.body as Node;
-      const tick = `${own}.tick()`;
+      const tick = `${prefix}.tick()`;
       if (turn.type === "BlockStatement") text.wrap(turn.start + 1, turn.end, `${tick};`, "");
       else if (isLoop.test(type)) wrap(turn, `{${tick};`, "}");
       else wrap(turn, `(${tick}, `, ")");
     }
     for (const child of childrenOf(node)) go(child);
-  };
-
-  const isExport = ({ type }: Node) => /^(TS)?Export/.test(type);
-  const isExpression = ({ type }: Node) => type === "ExpressionStatement";
-  if (cell?.body.findLast((each) => !isExport(each))?.type === "ExpressionStatement") {
-    // A cell with `using` is within a `try`.
-    const last = body.findLast((each) => !isExport(each));
-    const statements = last?.type === "TryStatement" ? (last.block?.body as readonly Node[]) : body;
-    wrap(statements.findLast(isExpression)!.expression!, `${own}.last((`, "))");
   }
-  // Imports first: what stands above them reads them too.
-  const isImport = ({ type }: Node) => type === "ImportDeclaration";
-  body.filter(isImport).forEach(visitStatement);
-  body.filter((statement) => !isImport(statement)).forEach(visitStatement);
-  const runtime = own === runtimeName ? "" : `const ${own} = globalThis.${runtimeName};`;
-  const head = `${runtime}const ${own}require = require;${modules.join("")}`;
-  return { text, own, head, stars, read, exports };
+}
+
+/** A prefix that no name in the code has. */
+function unusedPrefix(code: string): string {
+  let prefix = runtimeName;
+  while (code.includes(prefix)) prefix += "_";
+  return prefix;
 }
 
 const isLoop = /^(For|ForIn|ForOf|While|DoWhile)Statement$/;
@@ -321,15 +322,15 @@ function hasName(node: Node, parent: Node | undefined): boolean {
 
 /** The names that a node declares for what is within it. */
 function declaredBy(node: Node): string[] {
-  const own =
+  const itself =
     node.type.endsWith("Expression") && node.id?.type === "Identifier" ? boundIn(node.id) : [];
   switch (node.type) {
     case "FunctionDeclaration":
     case "FunctionExpression":
     case "ArrowFunctionExpression":
-      return [...own, ...(node.params ?? []).flatMap(boundIn), ...varsIn(node.body as Node)];
+      return [...itself, ...(node.params ?? []).flatMap(boundIn), ...varsIn(node.body as Node)];
     case "ClassExpression":
-      return own;
+      return itself;
     case "BlockStatement":
     case "StaticBlock":
       return [...namesIn(node.body as readonly Node[]).keys()];
@@ -352,7 +353,7 @@ function declaredBy(node: Node): string[] {
 /** The names that `var` declares anywhere in a function. */
 function varsIn(node: Node): string[] {
   if (/^(Function|Arrow|Class)/.test(node.type)) return [];
-  const own =
+  const here =
     node.type === "VariableDeclaration" && node.kind === "var" ? [...namesIn([node]).keys()] : [];
-  return [...own, ...[...childrenOf(node)].flatMap(varsIn)];
+  return [...here, ...[...childrenOf(node)].flatMap(varsIn)];
 }

@@ -41,7 +41,7 @@ function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellErro
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
   const words = first && [first.hint, first.text].filter((text) => text !== undefined).join(" ");
   const evalue = first ? `${words} TS${first.code}${more}` : "";
-  const left = faults.length - mostFaults;
+  const untold = faults.length - mostFaults;
   const traceback = faults.slice(0, mostFaults).flatMap((fault) => {
     const { hint, text, details, code, length } = fault;
     const [head, ...rest] = hint === undefined ? [text, ...details] : [hint, text, ...details];
@@ -51,7 +51,7 @@ function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellErro
       ...placeLines(fault, scripts, length),
     ];
   });
-  if (left > 0) traceback.push(dim(`… and ${left} more.`));
+  if (untold > 0) traceback.push(dim(`… and ${untold} more.`));
   return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
 }
 
@@ -178,17 +178,17 @@ function stackPlaces(error: unknown, scripts: CellScripts): StackFrame[] {
       { call: call || `${file}:${row}`, place: scripts.find(file, Number(row), Number(column)) },
     ];
   });
-  const own = frames.slice(0, frames.findLastIndex(({ place }) => place) + 1);
+  const told = frames.slice(0, frames.findLastIndex(({ place }) => place) + 1);
   for (const text of awaitedPlaces(error)) {
     const [, file = "", line = "", column = ""] = /^(.*):(\d+):(\d+)$/.exec(text) ?? [];
     const place = scripts.findStripped(file, Number(line), Number(column));
-    const isKnown = own.some(
+    const isTold = told.some(
       (frame) => frame.place?.source === place?.source && frame.place?.line === place?.line,
     );
-    if (place && !isKnown) own.push({ call: "await", place });
+    if (place && !isTold) told.push({ call: "await", place });
   }
-  const firstOwn = own.findIndex((frame) => frame.place);
-  return own.filter((frame, index) => frame.place ?? index < Math.min(firstOwn, mostLibraryFrames));
+  const first = told.findIndex((frame) => frame.place);
+  return told.filter((frame, index) => frame.place ?? index < Math.min(first, mostLibraryFrames));
 }
 
 /** TypeScript's objection to a line of a cell or of a file that it imports; line and column count from 1. */
@@ -205,79 +205,98 @@ export interface TypeFault {
   readonly details: readonly string[];
 }
 
+/** Our options by the names that other libraries give them. */
+const OUR_OPTIONS: Readonly<Record<string, string>> = {
+  ...{ groupBy: "by", groupby: "by", group_by: "by", group: "by" },
+  ...{ interval: "every", granularity: "every", freq: "every", resolution: "every" },
+  ...{ colour: "color", hue: "color", series: "color" },
+};
+
 /**
- * A pattern of TypeScript's words, one of the code that it points to, and what to write; `$1` is its group.
- * `alone` says all: TypeScript's own words, which name the types of half the library, are left out.
+ * A pattern of TypeScript's words, what to write, and a pattern of the code that they point to, else of its
+ * line; `$1` is its group, else that of the words. `alone` says all: TypeScript's own words, which name the
+ * types of half the library, are left out.
  */
-type Hint = readonly [words: RegExp, code: RegExp, hint: string, alone?: true];
+type Hint = readonly [
+  words: RegExp,
+  hint: string,
+  more?: { readonly code?: RegExp; readonly alone?: true },
+];
 
 /** Errors that TypeScript words badly. */
 const HINTS: readonly Hint[] = [
   [
     /^(?:Property '.*' does not exist on type|Argument of type|Type) 'Promise</,
-    /(?:)/,
     "Did you forget await? This is a Promise, not yet its value.",
   ],
   [
     /^Type 'string' is not assignable to type 'TimeRange'/,
-    /^(?:range\s*:\s*)?("[^"]*"|'[^']*'|[\w.]+)/,
     "Write range: last($1), or range: between(start, end).",
+    { code: /^(?:range\s*:\s*)?("[^"]*"|'[^']*'|[\w.]+)/ },
   ],
   [
     /Property 'range' is missing in type/,
-    /(?:)/,
     'The range is missing: write { range: last("3 months", { now: lab.now }), … }.',
-    true,
+    { alone: true },
   ],
   [
     /^Expected 2 arguments, but got 1/,
-    /^query\b/,
     'The range is missing: write lab.query("SELECT … WHERE {range}", { range: last("3 months", { now: lab.now }) }).',
-    true,
+    { code: /^query\b/, alone: true },
   ],
   [
     /^(?:Argument of t|T)ype '"(.*)"' is not assignable to (?:parameter of type 'ColumnName|type '.*[XY]Options)</,
-    /(?:)/,
     "There is no column $1: result.columnNames() lists them.",
   ],
   [
     /^(?:Argument of t|T)ype '"(.*)"' is not assignable to .*'(?:Names|GroupBy<|.*Dimension)/,
-    /(?:)/,
     "There is no column $1: await lab.columns() lists them.",
-    true,
+    { alone: true },
   ],
   [
-    /'(groupBy|groupby|group_by|group)' does not exist in type '\w*Options\b/,
-    /(?:)/,
-    "Write by: there is no option $1.",
+    /^Type 'string' is not assignable to type 'Where</,
+    'Write columns and their values, where: { probe_cc: "IT" }; a condition in SQL goes into lab.query.',
+    { alone: true },
   ],
   [
-    /'(interval|granularity|freq|resolution)' does not exist in type '\w*Options\b/,
-    /(?:)/,
-    "Write every: there is no option $1.",
+    /'(\w*)' does not exist in type 'Comparison\b/,
+    'There is no $1: write prefix("…"), a list, or lt, lte, gt, gte, ne or in; a pattern goes into lab.query.',
+    { alone: true },
   ],
   [
-    /'(colour|hue|series)' does not exist in type '\w*Options\b/,
-    /(?:)/,
-    "Write color: there is no option $1.",
+    /^Type 'Measure<.*is not assignable to type 'Readonly<Record</,
+    "Name it: measures: { $1: … }.",
+    { code: /measures\s*:\s*(\w+)/, alone: true },
   ],
   [
     /^Property '(.*)' does not exist on type '\{ line</,
-    /(?:)/,
-    "There is no chart.$1. The charts are line, area, bar, dot, heatmap and histogram; chart.vegaLite draws any other.",
-    true,
+    "There is no chart.$1. The charts are line, area, bar, dot, dotPlot, heatmap and histogram; chart.vegaLite draws any other.",
+    { alone: true },
+  ],
+  [
+    /^Type '(?:number|string)' is not assignable to type 'object'/,
+    'Write rows: $1([{ day: new Date("2026-05-04"), runs: 12 }, …]).',
+    { code: /(chart\.\w+|\w+)\(\[/, alone: true },
   ],
   [
     /^Property '(?:head|slice|take|limit|first)' does not exist on type '(?:Grouped|Result)</,
-    /^\w+\((\d+)/,
     "Write table(result, { limit: $1 }), or result.rows().slice(0, $1).",
-    true,
+    { code: /^\w+\((\d+)/, alone: true },
   ],
   [
     /is not assignable to parameter of type 'Finding'/,
-    /(?:)/,
     "Pass what explain, compare, changePoints, anomalies, lab.release or lab.funnel answered.",
-    true,
+    { alone: true },
+  ],
+  [/^Cannot find name '(.*)'/, "Declare it: const $1 = ….", { code: /^(\w+)\s*=[^=>]/ }],
+  [
+    /^'[=;]' expected/,
+    'This is Python. Write import * as name from "$1".',
+    { code: /^\s*import\s+([\w.]+)(?:\s+as\s+\w+)?\s*$/, alone: true },
+  ],
+  [
+    /^Unable to resolve signature of (?:class|method|property) decorator/,
+    "Decorators take (target, name, descriptor), as in tslab, not (value, context).",
   ],
 ];
 
@@ -306,7 +325,7 @@ export function typeFault(
   const isForgotten = relatedInformation.some((each) => FORGOTTEN_AWAIT.test(each.message));
   const [hint, alone] = opened
     ? [`This ${written[0]} is never closed.`]
-    : hintFor([head, ...details].join("\n"), written, isForgotten);
+    : hintFor([head, ...details].join("\n"), [written, lines[line] ?? ""], isForgotten);
   return {
     source,
     line: line + 1,
@@ -334,15 +353,16 @@ const FORGOTTEN_AWAIT = /forget to use 'await'/;
 /** What to write instead, and whether that says all. */
 function hintFor(
   text: string,
-  code: string,
+  code: readonly string[],
   isForgotten: boolean,
 ): readonly [string, true] | readonly [string | undefined] {
-  for (const [words, pattern, hint, alone] of HINTS) {
+  const [, option = ""] = /'(\w+)' does not exist in type '\w*Options\b/.exec(text) ?? [];
+  if (OUR_OPTIONS[option]) return [`Write ${OUR_OPTIONS[option]}: there is no option ${option}.`];
+  for (const [words, hint, { code: pattern, alone } = {}] of HINTS) {
     const said = words.exec(text);
-    const written = pattern.exec(code);
-    const group = written?.[1] ?? said?.[1] ?? "";
-    if (!said || !written) continue;
-    const full = hint.replaceAll("$1", () => group);
+    const written = pattern && code.map((each) => pattern.exec(each)).find((match) => match);
+    if (!said || (pattern && !written)) continue;
+    const full = hint.replaceAll("$1", () => written?.[1] ?? said[1] ?? "");
     return alone ? [full, true] : [full];
   }
   return [isForgotten ? "Did you forget await?" : undefined];

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire, isBuiltin, Module } from "node:module";
 import { dirname, join } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import type { Load } from "./run.js";
+import type { Require } from "./run.js";
 import { compileFile } from "./compile.js";
 import { ownPackage } from "./kernelspec.js";
 import { parse } from "./parse.js";
@@ -29,7 +29,7 @@ export class CellImports {
   readonly #packages = new Map<string, unknown>();
   readonly #sources = new Map<string, SourceModule>();
   /** `require` of the cells. */
-  readonly require: Load;
+  readonly require: Require;
 
   /** @param folder the notebook's folder, which imports are resolved from */
   constructor(folder: string, scripts: CellScripts) {
@@ -37,7 +37,7 @@ export class CellImports {
     this.#folder = folder;
     this.#scripts = scripts;
     this.#require = createRequire(filename);
-    const module = compilable(filename);
+    const module = newModule(filename);
     module._compile("module.exports = (specifier) => import(specifier);", filename);
     this.#import = module.exports as (specifier: string) => Promise<unknown>;
     this.require = this.#requireIn(folder, this.#require);
@@ -58,7 +58,7 @@ export class CellImports {
   }
 
   /** The result of `import(specifier)` in a cell. @param require the cell's, which finds its own files */
-  async importModule(specifier: string, require: Load): Promise<unknown> {
+  async importModule(specifier: string, require: Require): Promise<unknown> {
     if (isPackage(specifier) || isBuiltin(specifier)) return this.#load(specifier);
     const exports = require(specifier);
     const isModule = (exports as { __esModule?: boolean }).__esModule;
@@ -95,7 +95,7 @@ export class CellImports {
     const source = this.#sources.get(path) ?? this.#compiled(path);
     if (source.module) return source.module;
     const name = compiledName(path);
-    const module = compilable(name);
+    const module = newModule(name);
     module.require = this.#requireIn(dirname(path), createRequire(path));
     source.module = module;
     try {
@@ -174,8 +174,8 @@ function compiledName(path: string): string {
   return path.replace(/\.([cm]?)tsx?$/, ".$1js");
 }
 
-/** An empty CommonJS module, to be filled with code as Node's own loader does. */
-function compilable(filename: string): Module & { _compile(code: string, filename: string): void } {
+/** A new CommonJS module, empty, for `_compile` to fill as Node's own loader does. */
+function newModule(filename: string): Module & { _compile(code: string, filename: string): void } {
   const module = new Module(filename);
   module.filename = filename;
   return module as Module & { _compile(code: string, filename: string): void };

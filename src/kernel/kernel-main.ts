@@ -145,7 +145,7 @@ export class Kernel {
           request,
         );
       case "interrupt_request":
-        if (this.#isBefore(request)) this.#session.endLeft();
+        if (this.#isBefore(request)) this.#session.endBackground();
         else this.#session.interrupt();
         return reply("interrupt_reply", { status: "ok" });
       case "shutdown_request": {

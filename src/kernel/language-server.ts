@@ -1,21 +1,18 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join, parse, relative } from "node:path";
+import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import {
   createMessageConnection,
   StreamMessageReader,
   StreamMessageWriter,
   type MessageConnection,
 } from "vscode-jsonrpc/node";
-import { ProbelabError } from "../base/error.js";
 import type { Position } from "./edited-text.js";
-import { isHeadless, ownPackage } from "./kernelspec.js";
+import { isHeadless } from "./kernelspec.js";
+import { compilerPath, Mirror } from "./mirror.js";
 
 /** The part of a text from `start` to `end`; lines and characters (UTF-16) count from 0. */
 export interface Range {
@@ -54,23 +51,6 @@ export class ServerEnded extends Error {
   }
 }
 
-/** The language of cells: what Node 20 runs, and what the compiler turns into it. */
-const options = {
-  target: "es2023",
-  module: "preserve",
-  moduleResolution: "bundler",
-  strict: false,
-  experimentalDecorators: true,
-  resolveJsonModule: true,
-  allowJs: true,
-  checkJs: true,
-  lib: ["es2023", "esnext.disposable"],
-  types: [],
-  skipLibCheck: true,
-  noEmit: true,
-  libReplacement: false,
-};
-
 /** Cells are checked when they are run, and nothing is offered that another import would bring. */
 const initializationOptions = { disablePushDiagnostics: true, logVerbosity: 0 };
 const settings = { suggest: { autoImports: false } };
@@ -91,94 +71,38 @@ const answerMilliseconds = 60_000;
 /**
  * TypeScript's own language server, in a process beside this one, over texts that exist only as documents in it.
  *
- * Its project is a folder of ours that mirrors the notebook's, which may not be writable and which other kernels
- * work in: links to each `node_modules` above the notebook, and files beside it by `rootDirs`. What cells import
- * from there is opened as a document too, so that it is always as it is on disk.
+ * Its project is the notebook's mirror. What cells import from beside the notebook is opened as a document too,
+ * so that it is always as it is on disk.
  * Source: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/
  */
 export class LanguageServer {
-  readonly #mirror: string;
-  /** The folder that the mirror stands for. */
-  readonly #root: string;
-  readonly #folder: string;
+  readonly #mirror: Mirror;
   readonly #documents = new Map<string, { text: string; version: number }>();
   #server: Server | undefined;
 
   /** @param folder the notebook's */
   constructor(folder: string) {
-    this.#mirror = join(tmpdir(), `probelab-cells-${randomUUID()}`);
+    this.#mirror = new Mirror(folder);
     process.on("exit", () => {
       this.#server?.process.kill("SIGKILL");
-      rmSync(this.#mirror, { recursive: true, force: true });
+      this.#mirror.remove();
     });
-    this.#folder = folder;
-    this.#root = /^.*[\\/]node_modules(?=[\\/])/.exec(folder)?.[0] ?? parse(folder).root;
-  }
-
-  /** Writes the mirror, also where somebody cleaned the folder of temporary files. */
-  #write(): void {
-    const folder = this.#folder;
-    const cells = this.pathOf("");
-    mkdirSync(this.#mirror, { mode: 0o700 });
-    mkdirSync(cells, { recursive: true });
-    for (let above = folder; ; above = dirname(above)) {
-      const isPackages = above === this.#root && above !== dirname(above);
-      const packages = isPackages ? above : join(above, "node_modules");
-      symlinkSync(packages, join(this.mirrored(above), "node_modules"), "junction");
-      if (above === this.#root) break;
-    }
-    const { root } = ownPackage();
-    const config = {
-      compilerOptions: {
-        ...options,
-        rootDirs: [this.#mirror, this.#root],
-        paths: {
-          // The kernel itself provides it.
-          tslab: [join(root, "dist", "kernel", "tslab.d.ts")],
-          ...(found("probelab", folder) === undefined && {
-            probelab: [join(root, "dist", "index.d.ts")],
-          }),
-        },
-      },
-      include: ["*.ts"],
-      files: [
-        join(
-          found("@types/node", folder) ?? found("@types/node", fileURLToPath(import.meta.url))!,
-          "index.d.ts",
-        ),
-        "columns.d.ts",
-      ],
-    };
-    writeFileSync(join(cells, "columns.d.ts"), "");
-    writeFileSync(join(cells, "tsconfig.json"), JSON.stringify(config));
   }
 
   /** The path of a document in the notebook's folder, such as `cell-3.ts`. */
   pathOf(name: string): string {
-    return this.mirrored(join(this.#folder, name));
+    return this.#mirror.pathOf(name);
   }
 
   /** The path of the document that stands for a file on disk. */
   mirrored(path: string): string {
-    const inside = relative(this.#root, path);
-    return inside.startsWith("..") ? path : join(this.#mirror, inside);
+    return this.#mirror.mirrored(path);
   }
 
   /** Starts the server if it doesn't run. */
   start(): Server {
     if (this.#server) return this.#server;
-    if (!existsSync(join(this.pathOf(""), "tsconfig.json"))) {
-      rmSync(this.#mirror, { recursive: true, force: true });
-      try {
-        this.#write();
-      } catch (error) {
-        rmSync(this.#mirror, { recursive: true, force: true });
-        throw new ProbelabError(
-          `Can't check cells: ${(error as Error).message}. TypeScript needs a folder for temporary files: make room in ${tmpdir()}, or set TMPDIR to another and restart the kernel.`,
-          { cause: error },
-        );
-      }
-    }
+    this.#mirror.write();
     // A group of its own: an interrupt is for the cell. That of a headless notebook is its own already.
     const child = spawn(compilerPath(), ["--lsp", "--stdio"], {
       cwd: this.pathOf(""),
@@ -218,8 +142,8 @@ export class LanguageServer {
       },
     };
     const rootUri = pathToFileURL(this.pathOf("")).href;
-    const own = { processId: process.pid, rootUri, capabilities, initializationOptions };
-    void this.#request("initialize", own).catch(() => undefined);
+    const client = { processId: process.pid, rootUri, capabilities, initializationOptions };
+    void this.#request("initialize", client).catch(() => undefined);
     this.#notify("initialized", {});
     for (const [path, { text }] of this.#documents) this.#open(path, text, 1);
     return server;
@@ -251,13 +175,8 @@ export class LanguageServer {
 
   /** Tells the server that packages were installed. */
   packagesChanged(names: readonly string[]): void {
-    const changes = names.flatMap((name) => {
-      const path = join("node_modules", name, "package.json");
-      return [this.pathOf(path), join(this.#folder, path)].map((each) => ({
-        uri: pathToFileURL(each).href,
-        type: 1,
-      }));
-    });
+    const places = names.flatMap((name) => this.#mirror.placesOf(name));
+    const changes = places.map((path) => ({ uri: pathToFileURL(path).href, type: 1 }));
     this.#notify("workspace/didChangeWatchedFiles", { changes });
   }
 
@@ -355,29 +274,4 @@ function setHold(pipe: Readable | Writable, isHeld: boolean): void {
   const socket = pipe as Socket;
   if (isHeld) socket.ref();
   else socket.unref();
-}
-
-/** The folder of a package as it is found from another one. */
-function found(name: string, from: string): string | undefined {
-  try {
-    const path = existsSync(from) && from.endsWith(".js") ? from : join(from, "cell.js");
-    return dirname(createRequire(path).resolve(`${name}/package.json`));
-  } catch {
-    return undefined;
-  }
-}
-
-/** The native compiler of this platform. @throws ProbelabError where it isn't installed */
-export function compilerPath(): string {
-  const native = createRequire(import.meta.url).resolve("typescript-native/package.json");
-  const platform = `@typescript/typescript-${process.platform}-${process.arch}`;
-  try {
-    const folder = dirname(createRequire(native).resolve(`${platform}/package.json`));
-    return join(folder, "lib", process.platform === "win32" ? "tsc.exe" : "tsc");
-  } catch (error) {
-    throw new ProbelabError(
-      `Can't check cells: TypeScript's compiler for ${process.platform} on ${process.arch} is not installed. Install probelab anew without --omit=optional, or install ${platform}.`,
-      { cause: error },
-    );
-  }
 }

@@ -49,10 +49,10 @@ export interface Parsed {
 /** Thrown for code that is nested too deeply. */
 export class TooDeepError extends Error {}
 
-/** Levels of a syntax tree: the server takes seconds for more before it gives up. */
+/** Levels of a syntax tree: of more the server gives up, after seconds. */
 const mostLevels = 2000;
 
-/** Lists and objects in each other: beyond some 150, types are compared for minutes. */
+/** Lists and objects within each other: beyond some 150 TypeScript compares their types for minutes. */
 const mostLists = 100;
 
 /** What opens a level of a syntax tree, and the levels that the native parser has stack for. */
@@ -104,7 +104,7 @@ function refuseDeep(body: readonly Node[]): void {
   }
 }
 
-/** Lets another process parse the code first, which code that is nested too deeply ends. */
+/** Parses code in another process first: code that is nested too deeply ends it. @throws TooDeepError */
 function refuseFatal(file: string, code: string): void {
   const script = `const [,parser,transform,file] = process.argv;
 const code = require("node:fs").readFileSync(0, "utf8");
@@ -194,7 +194,7 @@ export function boundIn(pattern: Node | null | undefined): string[] {
   }
 }
 
-/** The words of a code: the names in it, and others. */
+/** All words in code, names among them. */
 export function wordsIn(code: string): ReadonlySet<string> {
   return new Set(code.match(/[\p{ID_Continue}$\u200c\u200d]+/gu));
 }

@@ -105,18 +105,18 @@ export function asCell<T>(cell: RunningCell, fn: () => T): T {
   return storage.run(cell, fn);
 }
 
-export type Load = (specifier: string) => unknown;
+export type Require = (specifier: string) => unknown;
 export type CellBody = (
   exports: object,
-  require: Load,
-  given: (names: object, areImported?: boolean) => void,
+  require: Require,
+  declare: (names: object, areImported?: boolean) => void,
 ) => Promise<void>;
 
 /** What compiled cells call of their session. */
 interface SessionCalls {
   /** Starts a cell's code. */
-  run(body: CellBody): void;
-  import(specifier: string, require: Load): Promise<unknown>;
+  begin(body: CellBody): void;
+  import(specifier: string, require: Require): Promise<unknown>;
   /** Takes the value of a cell's last expression. */
   last(value: unknown): void;
   /** The text of a cell's function as it was written; undefined for one of another origin. */
@@ -133,7 +133,7 @@ export function installRuntime(session: SessionCalls): void {
   let turns = 0;
   let lastTurn = 0;
 
-  /** Throws if the cell was interrupted. It looks only now and then, so that a turn costs 3 ns. */
+  /** Throws if the cell was interrupted. Looks only now and then, so that a turn costs 3 ns. */
   const tick = (): void => {
     turns = (turns + 1) % turnsBetweenChecks;
     if (turns !== 0) return;
@@ -191,12 +191,12 @@ export function installRuntime(session: SessionCalls): void {
   const functions = Function.prototype as { toString: () => string };
   functions.toString = new Proxy(functions.toString, { apply });
 
-  const value = {
+  const runtime = {
     ...session,
     ...{ guard, guardEach, tick, helper },
     ...{ module: moduleOf, exports: exportNames, star: exportAll },
   };
-  Object.defineProperty(globalThis, runtimeName, { value });
+  Object.defineProperty(globalThis, runtimeName, { value: runtime });
 }
 
 /** A module as `import * as` gives it. @param loaded what `require` returned */
@@ -206,7 +206,7 @@ function moduleOf(loaded: unknown): unknown {
   return module.__esModule ? module : { ...module, default: module };
 }
 
-/** Gives `exports` what the getters read. */
+/** Gives `exports` the getters of `names`. */
 function exportNames(exports: object, names: object): void {
   Object.defineProperty(exports, "__esModule", { value: true, configurable: true });
   Object.defineProperties(exports, Object.getOwnPropertyDescriptors(names));

@@ -9,7 +9,7 @@ export interface SourcePlace {
   readonly column: number;
 }
 
-/** The compiled code of a session: finds the analyst's own line for a frame of a stack, and own text for a function. */
+/** The compiled code of a session: finds what the analyst wrote, the line of a frame of a stack and the text of a function. */
 export class CellScripts {
   readonly #scripts = new Map<string, { source: string; compiled: Compiled }>();
   readonly #sources = new Map<string, string>();

@@ -61,7 +61,7 @@ export class CellSession {
   readonly #exports: Record<string, unknown> = {};
   #cell: RunningCell | undefined;
   /** Cells that have ended: what they started may run on, and then holds them. */
-  readonly #left = new Set<WeakRef<RunningCell>>();
+  readonly #earlier = new Set<WeakRef<RunningCell>>();
   #streams: StreamBatch | undefined;
   #columnTypes: unknown;
   /** Rejected Promises and errors that no cell waits for. */
@@ -75,7 +75,7 @@ export class CellSession {
     // There may be more than V8's ten calls between a cell's line and the throw in a library.
     Error.stackTraceLimit = 50;
     installRuntime({
-      run: (body) => this.#begin(body),
+      begin: (body) => this.#begin(body),
       import: (specifier, require) => this.#imports.importModule(specifier, require),
       last: (value) => {
         const cell = runningCell();
@@ -134,8 +134,8 @@ export class CellSession {
     } finally {
       streams.flush();
       this.#cell = undefined;
-      for (const left of this.#left) if (!left.deref()) this.#left.delete(left);
-      this.#left.add(new WeakRef(cell));
+      for (const other of this.#earlier) if (!other.deref()) this.#earlier.delete(other);
+      this.#earlier.add(new WeakRef(cell));
       collectAfter(bytesOfCell);
     }
   }
@@ -155,17 +155,17 @@ export class CellSession {
 
   /**
    * Ends the running cell with an error, and with it its queries and awaits. Without a running cell it ends what
-   * cells before left running.
+   * earlier cells left running.
    */
   interrupt(): void {
     if (this.#cell) this.#cell.interrupt();
-    else this.endLeft();
+    else this.endBackground();
   }
 
-  /** Ends what cells before left running. */
-  endLeft(): void {
-    for (const cell of this.#left) cell.deref()?.interrupt();
-    this.#left.clear();
+  /** Ends what earlier cells left running. */
+  endBackground(): void {
+    for (const cell of this.#earlier) cell.deref()?.interrupt();
+    this.#earlier.clear();
   }
 
   /** Sends what the last cell printed after its end. */
@@ -190,10 +190,10 @@ export class CellSession {
     return this.#compiler.completions(code, position);
   }
 
-  async #runCell(code: NamedCode, cell: RunningCell, sink: OutputSink): Promise<void> {
-    await cell.guard(this.#columnsLearned());
+  async #runCell(named: NamedCode, cell: RunningCell, sink: OutputSink): Promise<void> {
+    await cell.guard(this.#columnTypesLearned());
     this.#takeColumnTypes();
-    const compiled = await this.#prepared(code, cell);
+    const compiled = await this.#compiled(named, cell);
     let isWhole = false;
     try {
       await cell.guard(this.#imports.preload(compiled.imports));
@@ -218,42 +218,31 @@ export class CellSession {
     }
   }
 
-  /** The cell, compiled. An interrupt ends the wait, and what TypeScript works on. */
-  async #prepared(code: NamedCode, cell: RunningCell): Promise<CompiledCell> {
+  /** Waits for the column types that a cell is learning, if not for long. */
+  async #columnTypesLearned(): Promise<void> {
+    const learning: unknown = Reflect.get(globalThis, columnTypes);
+    if (!(learning instanceof Promise)) return;
+    const late = setTimeout(learningTime, undefined, { ref: false });
+    await Promise.race([learning, late]).catch(() => undefined);
+  }
+
+  /** Gives later cells the column types that a cell learned. */
+  #takeColumnTypes(): void {
+    const types: unknown = Reflect.get(globalThis, columnTypes);
+    if (types === this.#columnTypes || typeof types !== "string") return;
+    this.#columnTypes = types;
+    this.#compiler.setColumnTypes(types);
+  }
+
+  /** Compiles the cell. An interrupt ends the wait, and what TypeScript works on. */
+  async #compiled(named: NamedCode, cell: RunningCell): Promise<CompiledCell> {
     const end = () => this.#compiler.stop();
     cell.signal.addEventListener("abort", end);
     try {
-      return (await cell.guard(this.#compiler.prepare(code))) as CompiledCell;
+      return (await cell.guard(this.#compiler.prepare(named))) as CompiledCell;
     } finally {
       cell.signal.removeEventListener("abort", end);
     }
-  }
-
-  /**
-   * Gives later cells the names that have a value.
-   *
-   * @param areLive their values may change
-   * @param isWhole the cell ran to its end: then `undefined` is a value
-   * @returns the names
-   */
-  #keep(names: object, areLive: boolean, isWhole: boolean): ReadonlySet<string> {
-    const set = new Set<string>();
-    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(names))) {
-      try {
-        const value: unknown = property.get?.call(names);
-        if (value === undefined && !isWhole) continue;
-        // Constants are copied, so that they don't keep their cell alive.
-        const isKept = areLive || property.set !== undefined;
-        const kept = isKept
-          ? property
-          : { value, writable: true, enumerable: true, configurable: true };
-        Object.defineProperty(this.#exports, name, kept);
-        set.add(name);
-      } catch {
-        // The cell ended before it got one.
-      }
-    }
-    return set;
   }
 
   /** Runs the part of a cell before its first await; V8 itself ends it on SIGINT. */
@@ -274,32 +263,42 @@ export class CellSession {
     }
   }
 
-  /** Takes a cell's code, called by its script, and runs it to its first await. */
+  /** Runs a cell's code, which its script hands over, to its first await. */
   #begin(body: CellBody): void {
     const cell = this.#cell;
     if (!cell) throw new Error("A cell's code ran outside of its session.");
-    const given = (names: object, areImported = false) => {
+    const declare = (names: object, areImported = false) => {
       if (areImported) cell.imported = names;
       else cell.names = names;
     };
-    const code = body(this.#exports, this.#imports.require, given);
+    const code = body(this.#exports, this.#imports.require, declare);
     cell.ended = cell.finish(code);
     cell.ended.catch(() => undefined); // Awaited when the script has returned.
     setSynchronous(false);
   }
 
-  async #columnsLearned(): Promise<void> {
-    const learning: unknown = Reflect.get(globalThis, columnTypes);
-    if (!(learning instanceof Promise)) return;
-    const late = setTimeout(learningTime, undefined, { ref: false });
-    await Promise.race([learning, late]).catch(() => undefined);
-  }
-
-  /** Gives the cells after it the column types that a cell learned. */
-  #takeColumnTypes(): void {
-    const types: unknown = Reflect.get(globalThis, columnTypes);
-    if (types === this.#columnTypes || typeof types !== "string") return;
-    this.#columnTypes = types;
-    this.#compiler.setColumnTypes(types);
+  /**
+   * Gives later cells the names that have a value.
+   *
+   * @param areLive true if their values may change
+   * @param isWhole true if the cell ran to its end: then `undefined` is a value
+   * @returns the names
+   */
+  #keep(names: object, areLive: boolean, isWhole: boolean): ReadonlySet<string> {
+    const set = new Set<string>();
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(names))) {
+      try {
+        const value: unknown = property.get?.call(names);
+        if (value === undefined && !isWhole) continue;
+        // Constants are copied, so that they don't keep their cell alive.
+        const isLive = areLive || property.set !== undefined;
+        const copy = { value, writable: true, enumerable: true, configurable: true };
+        Object.defineProperty(this.#exports, name, isLive ? property : copy);
+        set.add(name);
+      } catch {
+        // The cell ended before it got one.
+      }
+    }
+    return set;
   }
 }

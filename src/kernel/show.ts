@@ -44,8 +44,8 @@ function redacted(type: string, value: unknown): unknown {
 }
 
 async function bundlesOf(settled: unknown, frontend: Frontend): Promise<readonly MimeBundle[]> {
-  const own = await displayed(settled, frontend);
-  if (own) return [own];
+  const bundle = await displayed(settled, frontend);
+  if (bundle) return [bundle];
   if (isFinding(settled)) {
     const { findingBundles } = await import("../chart/page.js");
     return findingBundles(settled, (chart) => displayed(chart, frontend));
@@ -72,19 +72,19 @@ function displayMethod(value: unknown): ((frontend: Frontend) => unknown) | unde
 
 /** The result of the value's own method: data by MIME type, or `{ data, metadata }`. */
 async function displayed(value: unknown, frontend: Frontend): Promise<MimeBundle | undefined> {
-  const given = (await displayMethod(value)?.(frontend)) as Partial<MimeBundle> | null | undefined;
-  if (typeof given !== "object" || given === null) return undefined;
-  const { data, metadata } = given;
+  const shown = (await displayMethod(value)?.(frontend)) as Partial<MimeBundle> | null | undefined;
+  if (typeof shown !== "object" || shown === null) return undefined;
+  const { data, metadata } = shown;
   const isBundle = [data, metadata].every((part) => typeof part === "object" && part !== null);
-  const forms = Object.entries(isBundle ? (data ?? {}) : given)
+  const forms = Object.entries(isBundle ? (data ?? {}) : shown)
     .filter(([type, form]) => mimeType.test(type) && form != null)
     .map(([type, form]) => [
       type,
       form instanceof Uint8Array ? Buffer.from(form).toString("base64") : form,
     ]);
   if (forms.length === 0) return undefined;
-  const bundle = Object.fromEntries(forms) as MimeBundle["data"];
-  return { data: bundle, metadata: isBundle ? (metadata ?? {}) : {} };
+  const byType = Object.fromEntries(forms) as MimeBundle["data"];
+  return { data: byType, metadata: isBundle ? (metadata ?? {}) : {} };
 }
 
 /** By its shape: a notebook may import another copy of probelab, whose class is another one. */
@@ -93,8 +93,6 @@ function isTable(value: unknown): value is Result | ColumnTable {
   if (isArqueroTable(value)) return true;
   return value.constructor?.name === "Result" && "origin" in value && "table" in value;
 }
-
-joinStockTslab();
 
 /**
  * Shows a value in the middle of a cell, as the last expression of a cell is shown: a chart, a finding, a
@@ -128,6 +126,8 @@ export async function show(value: unknown): Promise<void> {
 
 /** Displays data by MIME type in tslab's own kernel. */
 type StockWriter = (message: MimeBundle & { readonly transient: object }, update: boolean) => void;
+
+joinStockTslab();
 
 /**
  * Mends two things in tslab's own kernel; elsewhere it does nothing. tslab prints the last expression of

@@ -40,7 +40,7 @@ export class VariablesView {
     }
   }
 
-  async #body(command: string, given: Readonly<Record<string, unknown>>): Promise<object> {
+  async #body(command: string, options: Readonly<Record<string, unknown>>): Promise<object> {
     switch (command) {
       case "initialize":
         return { supportsConfigurationDoneRequest: true };
@@ -75,11 +75,11 @@ export class VariablesView {
         this.#held = [];
         return { variables: this.#shown([...this.#variables()]) };
       case "variables": {
-        const parent = this.#held[Number(given["variablesReference"]) - 1];
+        const parent = this.#held[Number(options["variablesReference"]) - 1];
         return { variables: parent === undefined ? [] : this.#shown(partsOf(parent)) };
       }
       case "richInspectVariables": {
-        const name = String(given["variableName"]);
+        const name = String(options["variableName"]);
         const variables = this.#variables();
         if (!variables.has(name)) {
           throw new Error(`Can't show ${name}: no cell that has run declares it.`);

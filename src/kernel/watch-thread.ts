@@ -8,7 +8,7 @@ const SYNCHRONOUS = 0;
 const PENDING = 1;
 const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
 
-/** Sets whether a cell's code before its first await runs: V8 itself ends that on SIGINT. */
+/** Says whether the part of a cell before its first await is running, which V8 itself ends on SIGINT. */
 export function setSynchronous(runs: boolean): void {
   Atomics.store(shared, SYNCHRONOUS, runs ? 1 : 0);
 }
@@ -19,8 +19,8 @@ export function callInterruptListeners(): void {
   if (Atomics.exchange(shared, PENDING, 0) === 1) process.emit("SIGINT", "SIGINT");
 }
 
-// Node ends `wait` on a signal, unless the main thread's own watch is newer and takes it. `base` stays while
-// `listen` starts again, so that somebody hears a signal at any time.
+// Node ends `wait` on a signal, unless the main thread's own watch is newer and takes it. `base` hears a signal
+// while `probelabListen` starts `wait` again.
 const watcher = `
 const { parentPort, workerData } = require("node:worker_threads");
 const vm = require("node:vm");
@@ -36,7 +36,7 @@ function heard() {
   Atomics.store(shared, PENDING, 1);
   if (Atomics.load(shared, SYNCHRONOUS) === 0) parentPort.postMessage(null);
   else if (Atomics.exchange(shared, PENDING, 0) === 1) {
-    // For the main thread's watch: here it is the newest, or comes in a moment.
+    // Sends it on to the main thread's watch, which is the newest now or in a moment.
     sleep(1);
     process.kill(process.pid, "SIGINT");
     sleep(5);

@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   };
   let isEnding = false;
   let drawsCharts = false;
-  const end = (outcome: CellOutcome) => {
+  const reportEnd = (outcome: CellOutcome) => {
     for (const error of session.takeBackgroundErrors()) send({ type: "background", ...error });
     send({ type: "ended", outcome, rowsRead: rowsReadSoFar() });
   };
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     const outcome = await session.run(code, name, sink);
     // Node reports an unhandled rejection only after the turn.
     await new Promise(setImmediate);
-    end(outcome);
+    reportEnd(outcome);
   };
   process.on("message", (message: ToWorker) => {
     switch (message.type) {
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
       case "finish":
         return void pendingWork().then(() => {
           session.flush();
-          end({ status: "ok" });
+          reportEnd({ status: "ok" });
         });
       case "end":
         isEnding = true;

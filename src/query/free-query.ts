@@ -242,7 +242,7 @@ ORDER BY concat(database, '.', table) = {first:String} DESC, table`,
   const [first] = found;
   if (first === undefined) {
     throw new ProbelabError(
-      `Can't bound the query by ${table && `${table}.`}${name}: the database has no such column. Write {range} for ${measurements.time}, or {range:column} with the table's own time column.`,
+      `Can't bound the query by ${table && `${table}.`}${name}: no table that you may read has such a column. Check the table's name, or write {range} for ${measurements.time}, or {range:column} with the table's own time column.`,
     );
   }
   const others = found.filter((each) => each === first || sql.includes(each.table));

@@ -46,7 +46,28 @@ export function rows<Row extends object = Record<string, never>>(
       ? none
       : between(new Date(first), nextBucket(new Date(last), every, "UTC"));
   const meant = nameColumns(table, named, range, true);
-  return new Result(meant.table, { ...own.origin, columns: meant.columns });
+  const twice = meant.columns.dimensions.flatMap(({ name }) => spelledTwice(table, name));
+  return new Result(meant.table, {
+    ...own.origin,
+    columns: meant.columns,
+    notes: [...own.origin.notes, ...twice],
+  });
+}
+
+/** Says which values of a column differ only in their case or in the AS before a number. */
+function spelledTwice(table: ColumnTable, column: string): string[] {
+  const seen = new Map<string, unknown>();
+  for (const value of new Set(columnValues(table, column) as (string | number)[])) {
+    const plain = String(value)
+      .toLowerCase()
+      .replace(/^as(?=\d+$)/, "");
+    if (!seen.has(plain)) seen.set(plain, value);
+    else
+      return [
+        `${column} holds ${shownValue(seen.get(plain))} and ${shownValue(value)}: they count as two.`,
+      ];
+  }
+  return [];
 }
 
 /** The table with the texts of its columns of time as Dates. */

@@ -307,7 +307,8 @@ function checkValue(
   }
   if (fits) return;
   const shown = isText ? JSON.stringify(value) : String(value);
-  const text = `text, such as "${String(value)}"`;
+  const flag = value === true ? "t" : "f";
+  const text = `text, such as "${typeof value === "boolean" ? flag : String(value)}"`;
   const want = {
     text,
     other: text,

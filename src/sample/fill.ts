@@ -62,12 +62,8 @@ export async function fillSample(writer: Writer, options: SampleOptions = {}): P
     const insert: WriteOptions = { settings, ...(signal && { signal }) };
     await makeTables(writer, aside);
     onProgress("Drawing runs");
-    const [fastpath, logs, helpers] = [
-      table("fastpath"),
-      table("logs"),
-      table("test_helper_instances"),
-    ];
-    const runs = table("runs");
+    const [runs, fastpath, logs] = [table("runs"), table("fastpath"), table("logs")];
+    const helpers = table("test_helper_instances");
     const made = await makeRuns(writer, runs, plan, insert);
     const slices = Math.max(1, Math.ceil(plan.rows / SLICE_ROWS));
     const bound = (slice: number) =>

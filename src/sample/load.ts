@@ -223,9 +223,13 @@ async function readRows({ writer, table, rows, name, file, mark, stop }: Load) {
   const required: readonly string[] = LOADABLE_TABLES[table].required;
   const missing = required.filter((column) => !own.includes(column));
   if (missing.length > 0) {
+    const remedy =
+      /JSON/.test(file.format) && own.includes("results")
+        ? "It is a page of an API: write its rows a line each with jq -c '.results[]'"
+        : "Name the columns as the table does, in its case; CSV is separated by commas, TSV by tabs";
     throw refusal(
       name,
-      `it lacks the columns ${missing.join(", ")} of ${table}; it has ${own.slice(0, 30).join(", ")}. Rename the file's columns to the table's; names are case-sensitive, CSV is separated by commas, TSV by tabs`,
+      `it lacks the columns ${missing.join(", ")} of ${table}; it has ${own.slice(0, 30).join(", ")}. ${remedy}`,
     );
   }
   const matched = columns.filter((column) => own.includes(column.name));

@@ -1,22 +1,12 @@
 import { greatest } from "../base/statistics.js";
 import { at, list, quantileTable, scramble } from "./draw.js";
 
-/** A country with probes. */
-interface Country {
-  /** ISO 3166-1 alpha-2, as in `probe_cc`. */
-  readonly code: string;
-  /** Its share of the runs. */
-  readonly weight: number;
-  /** Hours that its clocks are ahead of UTC; the sample has no daylight saving time. */
-  readonly utcOffset: number;
-  /** Sites and services that are blocked in the sample, in permille: invented, it says nothing of the real country. */
-  readonly blocked: number;
-  /** The AS numbers of its largest networks, by probes. */
-  readonly networks: readonly number[];
-}
-
-/** Countries by their share of the runs: code, weight, UTC offset, permille blocked, networks. */
-export const COUNTRIES: readonly Country[] = `
+/**
+ * Countries with probes, by their share of the runs: the code as in `probe_cc`, the weight, hours ahead
+ * of UTC (the sample has no daylight saving time), sites blocked in permille (invented: it says nothing
+ * of the real country), the AS numbers of the largest networks.
+ */
+export const COUNTRIES = `
 US 170 -6 4 7922 21928 701 20115 22773 7018 6167 209
 RU 105 3 90 12389 25513 8402 31133 8359 3216 16345
 BR 78 -3 6 28573 27699 18881 26599 262907 26615
@@ -106,22 +96,8 @@ export const NETWORKS = COUNTRIES.flatMap((country, index) => {
   }));
 });
 
-/** A test that probes run: one value of `test_name`. */
-interface ProbeTest {
-  readonly name: string;
-  readonly version: string;
-  /** Its share of the runs. */
-  readonly weight: number;
-  /** What it measures: one input a measurement, or nothing to choose from. The test of URLs uses a helper. */
-  readonly inputs: "urls" | "resolvers" | "stun" | "none";
-  /** Measurements of a run: quantiles, in whole numbers. */
-  readonly lengths: readonly number[];
-  /** Milliseconds from one measurement of a run to the next: quantiles over runs. */
-  readonly paces: readonly number[];
-}
-
 /** Every test, the main one first. */
-export const TESTS: readonly ProbeTest[] = [
+export const TESTS = [
   long(["web_connectivity", "0.4.3", "urls"], 60, [46, 0.42, 0.04, 100], [4_200, 0.45]),
   long(["dnscheck", "0.9.2", "resolvers"], 8, [22, 0.25, 0.02, 31], [1_300, 0.4]),
   long(["stunreachability", "0.4.0", "stun"], 6, [12, 0.2, 0.02, 17], [900, 0.4]),
@@ -135,19 +111,30 @@ export const TESTS: readonly ProbeTest[] = [
   single(["psiphon", "0.6.0"], 0.5, 20_000),
 ];
 
-/** A test of many inputs, with the `lengths` of its runs and the median and spread of its pace. */
+/**
+ * A test that probes run, one value of `test_name`. Its weight is its share of the runs; `lengths` are
+ * the quantiles of a run's measurements, `paces` of the milliseconds from one measurement to the next.
+ * The test of URLs uses a helper.
+ */
 function long(
-  [name, version, inputs]: [string, string, ProbeTest["inputs"]],
+  [name, version, inputs]: [name: string, version: string, "urls" | "resolvers" | "stun"],
   weight: number,
   lengths: Parameters<typeof runLengths>[0],
   pace: [median: number, spread: number],
-): ProbeTest {
+) {
   return { name, version, weight, inputs, lengths: runLengths(lengths), paces: lognormal(...pace) };
 }
 
 /** A test that is one measurement a run. */
-function single([name, version]: [string, string], weight: number, pace: number): ProbeTest {
-  return { name, version, weight, inputs: "none", lengths: [1], paces: lognormal(pace, 0.4) };
+function single([name, version]: [string, string], weight: number, pace: number) {
+  return {
+    name,
+    version,
+    weight,
+    inputs: "none",
+    lengths: [1],
+    paces: lognormal(pace, 0.4),
+  } as const;
 }
 
 /** Lengths of which the share `single` is 1 and the rest is lognormal. */
@@ -210,15 +197,6 @@ export const INPUT_SPANS = {
   none: { first: INPUTS.length - 1, size: 1 },
 } as const;
 
-/** A release of a probe. */
-interface Release {
-  readonly version: string;
-  /** Days before the end of the sample; it is published at 09:00 UTC. */
-  readonly daysBeforeEnd: number;
-  /** The measurement engine in it. */
-  readonly engine: string;
-}
-
 /** The app for Android and its unattended runs: version, days before the end, engine. 3.10 follows 3.9. */
 const ANDROID = releases(`3.6.2 430 3.14.1, 3.7.0 338 3.15.3, 3.7.1 266 3.16.5, 3.8.0 199 3.17.2,
   3.8.1 171 3.17.5, 3.8.2 136 3.18.1, 3.9.0 103 3.19.0, 3.9.1 82 3.19.1, 3.10.0 53 3.20.0`);
@@ -231,56 +209,42 @@ const DESKTOP = releases(`3.8.4 440 3.14.1, 3.9.2 320 3.16.5, 3.9.3 214 3.17.2, 
 const CLI = releases(`3.14.1 450 3.14.1, 3.16.5 300 3.16.5, 3.17.2 225 3.17.2, 3.18.1 152 3.18.1,
   3.19.1 92 3.19.1, 3.20.0 55 3.20.0`);
 
-function releases(table: string): Release[] {
+/** Releases, each published at 09:00 UTC so many days before the sample's end, with the engine in it. */
+function releases(table: string) {
   return table.split(/,\s+/).map((text) => {
     const [version = "", days, engine = ""] = text.split(" ");
     return { version, daysBeforeEnd: Number(days), engine };
   });
 }
+type Release = ReturnType<typeof releases>[number];
 
-/** A kind of probe: one value of `software_name`. */
-interface Probe {
-  readonly name: string;
-  /** Its share of the runs. */
-  readonly weight: number;
-  readonly releases: readonly Release[];
-  /**
-   * How soon its users have a new release: days until half of those who update have it, the scale of
-   * the logistic curve in days, and the share of the users who update late or never.
-   */
-  readonly uptake: readonly [median: number, scale: number, laggards: number];
-  /** Measurements per run, in percent of the test's own. */
-  readonly lengthPercent: number;
-  /** Who starts its runs: a person by day, a timer at any time. */
-  readonly startedBy: "person" | "timer";
-  /** Its devices, each as likely as the other: platform and architecture. */
-  readonly platforms: readonly string[];
-}
-
+/**
+ * A kind of probe, one value of `software_name`.
+ *
+ * @param startedBy who starts its runs: a person by day, a timer at any time.
+ * @param weight its share of the runs. @param lengthPercent measurements per run, of the test's own.
+ * @param uptake how soon its users have a new release: days until half of those who update have it, the
+ *   scale of the logistic curve in days, and the share of the users who update late or never.
+ * @param devices platform and architecture, each as likely as the other.
+ */
 function probe(
-  [name, startedBy]: [string, Probe["startedBy"]],
-  [weight, lengthPercent]: [number, number],
+  [name, startedBy]: [name: string, startedBy: "person" | "timer"],
+  [weight, lengthPercent]: [weight: number, lengthPercent: number],
   releases: readonly Release[],
-  uptake: Probe["uptake"],
-  platforms: string,
-): Probe {
-  return {
-    name,
-    weight,
-    releases,
-    uptake,
-    lengthPercent,
-    startedBy,
-    platforms: platforms.split(" "),
-  };
+  uptake: readonly [median: number, scale: number, laggards: number],
+  devices: string,
+) {
+  const platforms = devices.split(" ");
+  return { name, weight, releases, uptake, lengthPercent, startedBy, platforms };
 }
+type Probe = ReturnType<typeof probe>;
 
 const PHONE = "android/arm64 android/arm64 android/arm64 android/arm";
 const PC = "windows/amd64 windows/amd64 windows/amd64 macos/arm64";
 const SERVER = "linux/amd64 linux/amd64 linux/arm64 macos/arm64";
 
 /** Every kind of probe, in a fixed order; the runs of the first end early since its last release. */
-export const PROBES: readonly Probe[] = [
+export const PROBES = [
   probe(["probe-android-unattended", "timer"], [60, 100], ANDROID, [8, 2.2, 0.08], PHONE),
   probe(["probe-android", "person"], [12, 110], ANDROID, [9, 2.5, 0.1], PHONE),
   probe(["probe-ios", "person"], [8, 105], IOS, [6, 1.8, 0.06], "ios/arm64"),

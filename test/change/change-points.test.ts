@@ -47,25 +47,49 @@ test("changePoints gives a fall of counts no interval beyond all of them", async
 
 test("changePoints names the series that changed", async () => {
   const finding = await changePoints(
-    answer({
-      "3.9": counts(1, 96, 400, 60, 150),
-      "3.10": counts(2, 96, 0, 60, 250),
-      "3.8": counts(3, 96, 300),
-    }),
+    answer(
+      {
+        IT: counts(1, 96, 400, 60, 150),
+        DE: counts(2, 96, 0, 60, 250),
+        US: counts(3, 96, 300),
+      },
+      {},
+      { dimension: "probe_cc" },
+    ),
   );
   const rows = finding.result.rows();
-  expect(rows.map((row) => row["software_version"]).sort()).toEqual(["3.10", "3.9"]);
+  expect(rows.map((row) => row["probe_cc"]).sort()).toEqual(["DE", "IT"]);
   for (const row of rows) {
     expect(row["t"]).toEqual(hourAt(60));
   }
   expect(finding.sentence).toContain("2 changes in 2 of 3 series");
-  expect(finding.result.origin.columns.dimensions[0]?.order).toEqual(["3.9", "3.10"]);
+  expect(finding.result.origin.columns.dimensions[0]?.order).toEqual(["IT", "DE"]);
   const long = "word ".repeat(5_000);
   const { sentence } = await changePoints(
-    answer({ [long]: counts(1, 96, 400, 60, 150), "3.8": counts(3, 96, 300) }),
+    answer(
+      { [long]: counts(1, 96, 400, 60, 150), US: counts(3, 96, 300) },
+      {},
+      { dimension: "probe_cc" },
+    ),
   );
-  expect(sentence).toContain(" of software_version word word");
+  expect(sentence).toContain(" of probe_cc word word");
   expect(sentence.length).toBeLessThan(500);
+});
+
+test("changePoints over versions tells what they hold together, and that users moved between them", async () => {
+  const upgrade = await changePoints(
+    answer({ "3.9": counts(1, 96, 400, 60, 150), "3.10": counts(2, 96, 0, 60, 250) }),
+  );
+  expect(upgrade.headline).toBe("No change of level was found in Measurements by hour");
+  expect(upgrade.sentence).toContain(
+    "2 changes of 2 versions in the table, as users go from one to another.",
+  );
+  expect(upgrade.result.numRows()).toBe(2);
+  const loss = await changePoints(
+    answer({ "3.9": counts(1, 96, 400, 60, 100), "3.10": counts(2, 96, 0, 60, 100) }),
+  );
+  expect(loss.headline).toMatch(/^Measurements by hour fell by (49|50|51) % at /);
+  expect(loss.sentence).toContain("2 changes of 2 versions in the table");
 });
 
 test("changePoints finds which of many series changed, and seldom another", async () => {

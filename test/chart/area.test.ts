@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chart, type Chart } from "../../src/index.js";
 import { layers } from "./support/layers.js";
-import { makeResult } from "./support/sample-results.js";
+import { makeResult, single } from "./support/sample-results.js";
 
 const time = (index: number): Date => new Date(Date.UTC(2026, 1, 1 + index));
 
@@ -12,7 +12,7 @@ function medians(q50: readonly (number | null)[], incomplete: readonly number[] 
     {
       time: { name: "t", every: "day", incomplete: incomplete.map(time) },
       dimensions: [],
-      measures: [{ name: "q50", label: "Median", unit: "s", additive: false, missing: "gap" }],
+      measures: [single("q50", "Median")],
     },
   );
 }

@@ -97,6 +97,9 @@ test("a release's bars are its changes in percent, those of shares in points in 
     "4.18 s → 4.24 s (as before)",
     "1.2 % → 0.8 % (can't tell)",
   ]);
+  // No text stands over the name of a bar, however narrow the place.
+  const texts = panels.flatMap(({ layer }) => valuesOf(layer.at(-1)));
+  expect(texts.map(({ end }) => Number(end) >= 0)).toEqual(bars.map(() => true));
   // A share can't fall by more than itself.
   expect(bars.at(-1)!["low"]).toBeCloseTo(-1.2, 5);
 });

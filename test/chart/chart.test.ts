@@ -3,7 +3,9 @@ import { between, chart, ProbelabError } from "../../src/index.js";
 import { layers, specRows, subtitle, title } from "./support/layers.js";
 import { xmlElements } from "./support/xml-tree.js";
 import {
+  counted,
   makeResult,
+  single,
   versionSummary,
   weeklyCounts,
   weeklyDurations,
@@ -36,7 +38,7 @@ describe("defaults from the Result", () => {
     expect(y(chart.dot(durations))).toBe("q50");
     expect(y(chart.line(plain))).toBe("runs");
     expect(y(chart.line(durations, { y: "q90" }))).toBe("q90");
-    expect(y(chart.area(durations))).toBe("runs");
+    expect(chart.area(durations).data.names.at(-1)).toBe("runs");
     expect(y(chart.bar(durations))).toBe("runs");
     expect(y(chart.line(durations, { color: null }))).toBe("runs");
     const days = result(marked, []);
@@ -73,10 +75,7 @@ describe("gaps and zeros", () => {
     {
       time: { name: "t", every: "week", incomplete: [] },
       dimensions: [],
-      measures: [
-        { name: "q50", label: "Median", unit: "s", additive: false, missing: "gap" },
-        { name: "n", label: "Runs", unit: "runs", additive: true, missing: "zero" },
-      ],
+      measures: [single("q50", "Median"), counted("n", "Runs")],
     },
   );
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chart, type Chart } from "../../src/index.js";
-import type { Layer } from "./support/layers.js";
-import { subtitle } from "./support/layers.js";
-import { makeResult } from "./support/sample-results.js";
+import { subtitle, type Layer } from "./support/layers.js";
+import { asked, counted } from "./support/sample-results.js";
 
 interface PanelSpec {
   readonly title: { readonly text: string };
@@ -19,18 +18,7 @@ function countries(many: number) {
   const names = Array.from({ length: many }, (_, at) => `C${at}`);
   const weeks = [0, 1, 2].map((week) => new Date(Date.UTC(2026, 1, 2 + 7 * week)));
   const rows = weeks.flatMap((t) => names.map((cc, at) => ({ t, cc, n: at + 1 })));
-  return makeResult(
-    {
-      t: rows.map(({ t }) => t),
-      cc: rows.map(({ cc }) => cc),
-      n: rows.map(({ n }) => n),
-    },
-    {
-      time: { name: "t", every: "week", incomplete: [] },
-      dimensions: [{ name: "cc", order: names }],
-      measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
-    },
-  );
+  return asked(rows, { cc: names }, [counted("n", "N")], "week");
 }
 
 describe("facet", () => {

@@ -5,7 +5,7 @@ import { drawRecipe } from "../../src/chart/chart.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import { THEMES } from "../../src/chart/render/theme.js";
 import { layers, legend } from "./support/layers.js";
-import { makeResult } from "./support/sample-results.js";
+import { counted, makeResult } from "./support/sample-results.js";
 
 /** Runs of these values by day, in this order. */
 function runs(values: readonly Value[], column = "software_version", of?: string) {
@@ -19,7 +19,7 @@ function runs(values: readonly Value[], column = "software_version", of?: string
     {
       time: { name: "t", every: "day", incomplete: [] },
       dimensions: [{ name: column, order, other: "other", ...(of !== undefined && { of }) }],
-      measures: [{ name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" }],
+      measures: [counted("runs", "Runs")],
     },
   );
 }

@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, Result } from "../../src/index.js";
 import { layers, legend, subtitle, title } from "./support/layers.js";
-import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
+import {
+  asked,
+  counted,
+  makeResult,
+  single,
+  weeklyCounts,
+  weeklyDurations,
+} from "./support/sample-results.js";
 
 const one = weeklyDurations().filter((row) => row["software_version"] === "3.8.2");
 const two = weeklyDurations().filter((row) =>
@@ -50,19 +57,16 @@ describe("bands and intervals", () => {
   });
 
   test("an interval that a question asked with its rate is drawn by itself, unless it is switched off", () => {
-    const measure = (name: string, label: string) =>
-      ({ name, label, unit: "share", additive: false, missing: "gap" }) as const;
-    const rates = makeResult(
-      { host: ["a", "b"], rate: [0.5, 0.1], low: [0.4, 0.05], high: [0.6, 0.2] },
-      {
-        dimensions: [{ name: "host", order: ["a", "b"] }],
-        measures: [
-          { ...measure("rate", "Share of failed"), interval: ["low", "high"], main: true },
-          measure("low", "Share, low end of the 95 % interval"),
-          measure("high", "Share, high end of the 95 % interval"),
-        ],
-      },
-    );
+    const rows = [
+      { host: "a", rate: 0.5, low: 0.4, high: 0.6 },
+      { host: "b", rate: 0.1, low: 0.05, high: 0.2 },
+    ];
+    const rate = single("rate", "Share of failed", "share");
+    const rates = asked(rows, { host: ["a", "b"] }, [
+      { ...rate, interval: ["low", "high"], main: true },
+      single("low", "Share, low end of the 95 % interval", "share"),
+      single("high", "Share, high end of the 95 % interval", "share"),
+    ]);
     const [, strokes] = layers(chart.bar(rates));
     expect(strokes?.mark.type).toBe("rule");
     expect(strokes?.data.values.map(({ low, high }) => [low, high])).toEqual([
@@ -80,19 +84,13 @@ describe("bands and intervals", () => {
 
 describe("chart.bar of categories", () => {
   test("of a question by two columns draws what the question is about", () => {
-    const by = makeResult(
-      { cc: ["IT", "IT", "DE"], v: ["a", "b", "a"], runs: [1, 2, 3], q50: [10, 30, 20] },
-      {
-        dimensions: [
-          { name: "cc", order: ["DE", "IT"] },
-          { name: "v", order: ["a", "b"] },
-        ],
-        measures: [
-          { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" },
-          { name: "q50", label: "Median", unit: "s", additive: false, missing: "gap", main: true },
-        ],
-      },
-    );
+    const rows = [
+      { cc: "IT", v: "a", runs: 1, q50: 10 },
+      { cc: "IT", v: "b", runs: 2, q50: 30 },
+      { cc: "DE", v: "a", runs: 3, q50: 20 },
+    ];
+    const measures = [counted("runs", "Runs"), { ...single("q50", "Median"), main: true as const }];
+    const by = asked(rows, { cc: ["DE", "IT"], v: ["a", "b"] }, measures);
     expect(title(chart.bar(by))).toMatch(/^Median by CC and v/);
   });
 

@@ -7,7 +7,7 @@ import type { VegaLiteSpec } from "../../src/chart/render/theme.js";
 import { screensOf } from "../../src/chart/render/screens.js";
 import { layOut } from "../../src/chart/render/svg.js";
 import { textWidth } from "../../src/chart/render/fonts/shipped-font.js";
-import { columnsOf, counted, makeResult } from "./support/sample-results.js";
+import { asked, counted } from "./support/sample-results.js";
 
 /** Names that differ only at their ends, or only in the middle of 300 letters. */
 const atTheEnd = [1, 2, 3].map(
@@ -22,15 +22,8 @@ const grid = (names: readonly string[], time = false) => {
       ...{ a, n: 10 * i + j },
     })),
   );
-  const dimensions = [
-    { name: "a", order: [...names] },
-    { name: "b", order: [...names] },
-  ];
-  return makeResult(columnsOf(rows), {
-    ...(time && { time: { name: "t", every: "day" as const, incomplete: [] } }),
-    dimensions: time ? dimensions.slice(0, 1) : dimensions,
-    measures: [counted("n", "Measurements")],
-  });
+  const by = { a: names, ...(!time && { b: names }) };
+  return asked(rows, by, [counted("n", "Measurements")], time ? "day" : undefined);
 };
 
 /** Texts of a picture that are a name, or a part of one, each name's lines as one. */

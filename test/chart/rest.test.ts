@@ -2,28 +2,20 @@ import { describe, expect, test } from "vitest";
 import { chart, type Value } from "../../src/index.js";
 import { THEMES } from "../../src/chart/render/theme.js";
 import { layers, legend, subtitle } from "./support/layers.js";
-import { columnsOf, counted, makeResult } from "./support/sample-results.js";
+import { asked, counted } from "./support/sample-results.js";
 
 const COUNTRIES = ["IT", "DE", "BR", "other"];
-const meaning = (more: object = {}) => ({
-  dimensions: [{ name: "probe_cc", order: COUNTRIES, other: "other" }],
-  measures: [counted("runs", "Runs")],
-  ...more,
-});
+const RUNS = [counted("runs", "Runs")];
 /** Runs by day and country, `rest` in "other". */
-const byDay = (rest: number) =>
-  makeResult(
-    columnsOf(
-      [2, 3, 4].flatMap((day) =>
-        COUNTRIES.map((probe_cc, at) => ({
-          ...{ t: new Date(Date.UTC(2026, 1, day)), probe_cc },
-          runs: at === 3 ? rest : 10 + at,
-        })),
-      ),
-    ),
-    meaning({ time: { name: "t", every: "day", incomplete: [] } }),
-    { range: undefined as never },
+const byDay = (rest: number) => {
+  const rows = [2, 3, 4].flatMap((day) =>
+    COUNTRIES.map((probe_cc, at) => ({
+      ...{ t: new Date(Date.UTC(2026, 1, day)), probe_cc },
+      runs: at === 3 ? rest : 10 + at,
+    })),
   );
+  return asked(rows, { probe_cc: COUNTRIES }, RUNS, "day", { range: undefined as never });
+};
 const panels = (drawn: ReturnType<typeof chart.line>) =>
   (drawn.spec["concat"] as { title: { text: string } }[]).map(({ title }) => title.text);
 const NOTE = "other: 2,700 of 2,799 (96 %), not drawn.";
@@ -55,8 +47,8 @@ describe('"other" where it would flatten the rest', () => {
 
   test("is a bar where it is at most three times as long as the longest, or asked for", () => {
     const bars = (rest: number, options = {}) => {
-      const rows = { probe_cc: COUNTRIES, runs: [30, 20, 10, rest] };
-      return chart.bar(makeResult(rows, meaning()), options);
+      const rows = COUNTRIES.map((probe_cc, at) => ({ probe_cc, runs: [30, 20, 10, rest][at]! }));
+      return chart.bar(asked(rows, { probe_cc: COUNTRIES }, RUNS), options);
     };
     const names = (drawn: ReturnType<typeof bars>) => drawn.data.rows.map(([name]) => name);
     expect(names(bars(1_940))).toEqual(["IT", "DE", "BR"]);
@@ -80,11 +72,8 @@ describe('"other" where it would flatten the rest', () => {
         runs: i === 3 ? 900 : 10 + i,
       })),
     );
-    const dimensions = [
-      ...meaning().dimensions,
-      { name: "test_name", order: ["a", "other"], other: "other" },
-    ];
-    const drawn = chart.heatmap(makeResult(columnsOf(rows), { ...meaning(), dimensions }));
+    const by = { probe_cc: COUNTRIES, test_name: ["a", "other"] };
+    const drawn = chart.heatmap(asked(rows, by, RUNS));
     expect(drawn.data.rows.map(([test, country]) => [country, test])).toEqual(
       ["a", "other"].flatMap((test) => ["IT", "DE", "BR"].map((country) => [country, test])),
     );

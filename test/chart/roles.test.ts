@@ -1,18 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { chart, type Result } from "../../src/index.js";
-import type { MeasureColumn } from "../../src/result/origin.js";
-import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
+import { counted, makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
 
 const MARKS = ["line", "area", "bar", "dot"] as const;
 
-const measure: MeasureColumn = {
-  name: "measurements",
-  label: "Measurements",
-  unit: "measurements",
-  additive: true,
-  main: true,
-  missing: "zero",
-};
+const measure = { ...counted("measurements", "Measurements"), main: true as const };
 /** What `lab.measurements.counts({ range, every: "all" })` gives. */
 const total = (...values: number[]): Result =>
   makeResult({ measurements: values }, { dimensions: [], measures: [measure] });

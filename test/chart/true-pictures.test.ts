@@ -3,7 +3,7 @@ import { between, type Chart, chart, table, type Value } from "../../src/index.j
 import type { MeasureColumn } from "../../src/result/origin.js";
 import { shownText } from "../../src/chart/render/svg.js";
 import { layers, legend, subtitle } from "./support/layers.js";
-import { columnsOf, counted, makeResult } from "./support/sample-results.js";
+import { asked, columnsOf, counted, makeResult } from "./support/sample-results.js";
 import { drawnData } from "./support/seen.js";
 
 const day = (at: number): Date => new Date(Date.UTC(2026, 9, 1 + at));
@@ -100,11 +100,8 @@ describe("a stack", () => {
       ...{ ...counted(name, name), unit: "rows" },
       ...(only && { only }),
     });
-    const result = makeResult(columnsOf([0, 1].map((at) => ({ t: day(at), a: 3, b: 4 }))), {
-      time: { name: "t", every: "day", incomplete: [] },
-      dimensions: [],
-      measures: [measure("a", one), measure("b", other)],
-    });
+    const rows = [0, 1].map((at) => ({ t: day(at), a: 3, b: 4 }));
+    const result = asked(rows, {}, [measure("a", one), measure("b", other)], "day");
     const draw = () => chart.area(result, { y: ["a", "b"] });
     if (stacks) expect(draw).not.toThrow();
     else expect(draw).toThrow(/Can't stack "a", "b": .* would count twice/);
@@ -171,19 +168,11 @@ test("a dot plot has a row for each category, the largest first, its intervals, 
 });
 
 test("the words of linked views of a share tell the share of all", () => {
-  const rows = columnsOf(
-    [0, 1].map((at) => ({ t: day(at), cc: "IT", part: 1 + at, whole: 10, failed: 0 })),
-  );
+  const rows = [0, 1].map((at) => ({ t: day(at), cc: "IT", part: 1 + at, whole: 10, failed: 0 }));
   const share = { ...counted("failed", "Failed"), unit: "share", additive: false } as const;
-  const cells = makeResult(rows, {
-    time: { name: "t", every: "day", incomplete: [] },
-    dimensions: [{ name: "cc", order: ["IT"] }],
-    measures: [
-      { ...share, main: true, quotient: ["part", "whole"] },
-      counted("part", "Part"),
-      counted("whole", "Whole"),
-    ],
-  });
+  const main = { ...share, main: true, quotient: ["part", "whole"] } as const;
+  const measures = [main, counted("part", "Part"), counted("whole", "Whole")];
+  const cells = asked(rows, { cc: ["IT"] }, measures, "day");
   const { description } = chart.explore(cells).spec;
   expect(description).toContain("0.15 in ");
 });

@@ -125,7 +125,30 @@ describe("lab.query(sql, { params })", () => {
       /UNKNOWN_DATABASE.*Remedy: check the database's name, in the SQL or/,
     );
     await expect(lab.query("SELECT zzzz FROM fastpath WHERE {range}", { range })).rejects.toThrow(
-      /zzzz.*Remedy: .*DESCRIBE TABLE/,
+      /zzzz.*Remedy: .*await lab\.columns\(\)/,
+    );
+    const params = { x: Symbol("x") as unknown as string };
+    const symbol = "SELECT {x:String} AS x FROM fastpath WHERE {range}";
+    await expect(lab.query(symbol, { range, params })).rejects.toThrow(
+      "Can't run the query: Cannot convert a Symbol value to a string.",
+    );
+  });
+
+  it("names a view where a column's type can't be grouped", async () => {
+    await own.writer.command(
+      "CREATE TABLE dynamic (measurement_start_time DateTime, report_id Dynamic, software_name String, software_version String) ENGINE = MergeTree ORDER BY measurement_start_time",
+    );
+    await own.writer.command("INSERT INTO dynamic VALUES ('2026-05-01 00:00:00', 'a', 'x', '1')");
+    const tables = { measurements: { table: "dynamic" } };
+    await using odd = await connect({ measurements: own.url, tables });
+    await expect(odd.runs.summary({ range })).rejects.toThrow(/Remedy: make a view/);
+    await own.writer.command(
+      "CREATE TABLE parts (measurement_start_time DateTime, software Tuple(name String)) ENGINE = MergeTree ORDER BY measurement_start_time",
+    );
+    const part = { table: "parts", software_name: "software.name" };
+    await using parts = await connect({ measurements: own.url, tables: { measurements: part } });
+    await expect(parts.measurements.counts({ range })).rejects.toThrow(
+      /software\.name of parts, a part of a column: make a view .* software\.name AS software_name FROM/,
     );
   });
 });

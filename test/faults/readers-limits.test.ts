@@ -74,6 +74,7 @@ beforeAll(async () => {
         "GRANT SELECT(measurement_start_time, report_id, software_name) ON probelab.fastpath",
       ],
     },
+    policed: { settings: { readonly: 1 }, rows: { fastpath: "software_version = '3.1'" } },
     // It may be changed, but not to none.
     bounded: { settings: { readonly: 2, limit: 50 }, constraints: { limit: { min: 10 } } },
     // The default of older servers.
@@ -207,6 +208,16 @@ it("a user with grants of single columns is answered on those, and told of the o
     lab.query("SELECT software_version FROM fastpath WHERE {range}", { range }),
   ).rejects.toThrow(
     /ACCESS_DENIED.*Of fastpath it may read measurement_start_time, report_id, software_name\.$/,
+  );
+});
+
+it("a row policy that hides rows is said in each answer", async () => {
+  await using lab = await connect({ measurements: server.as("policed") });
+  const range = between("2026-05-01", "2026-05-02");
+  const counts = await lab.measurements.counts({ range, every: "all" });
+  expect(counts.rows()).toMatchObject([{ measurements: 16_000 }]);
+  expect(counts.origin.notes.join()).toContain(
+    "A row policy hides rows of fastpath from the database's user: answers are of those left.",
   );
 });
 

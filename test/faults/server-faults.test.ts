@@ -48,17 +48,34 @@ function atOnce(): void {
 
 const LATE_ERROR = "throwIf(number = 60000, 'in the middle')";
 
-it("says of a server that doesn't know the first question which ones can be asked", async () => {
-  gate.on("system.settings", (answer) => {
-    answer.status = 404;
-    answer.headers = { "x-clickhouse-exception-code": "46" };
-    answer.body = Buffer.from(
-      "Code: 46. DB::Exception: Unknown function toBool: While processing toBool(readonly). (UNKNOWN_FUNCTION) (version 21.8.15.7 (altinity build))",
+it.each([
+  ["46", "Unknown function toBool: While processing toBool(readonly). (UNKNOWN_FUNCTION)"],
+  ["115", "Unknown setting additional_result_filter. (UNKNOWN_SETTING)"],
+])(
+  "says of a server that doesn't know the first question (%s) which ones can be asked",
+  async (code, said) => {
+    gate.on("system.settings", (answer) => {
+      answer.status = 404;
+      answer.headers = { "x-clickhouse-exception-code": code };
+      answer.body = Buffer.from(
+        `Code: ${code}. DB::Exception: ${said} (version 21.8.15.7 (altinity build))`,
+      );
+    });
+    await expect(open(gate.url)).rejects.toThrow(
+      /^Can't connect: Unknown .*Check that the server is ClickHouse 22\.8 or newer \(SELECT version\(\)\); an older one can't be asked\.$/,
     );
-  });
-  await expect(open(gate.url)).rejects.toThrow(
-    /^Can't connect: Unknown function toBool.*Check that the server is ClickHouse 22\.8 or newer \(SELECT version\(\)\); an older one can't be asked\.$/,
-  );
+  },
+);
+
+it("refuses to connect through a proxy that adds a limit to the URL", async () => {
+  for (const name of ["limit", "offset"]) {
+    gate.ask((url) => url.searchParams.set(name, "5"));
+    await expect(open(gate.url), name).rejects.toThrow(
+      /Look for (a proxy .* that adds limit or offset|limit, offset or)/,
+    );
+    gate.ask((url) => url.searchParams.append(name, "1"));
+    await expect(open(gate.url), name).rejects.toThrow(/Look for /);
+  }
 });
 
 describe("an error in the middle of an answer", () => {

@@ -123,6 +123,10 @@ describe("postmortem.open(folder)", () => {
     await expect(incident("note", folder, "x", "--called", "--at", "2020-01-01")).rejects.toThrow(
       /before the detection/,
     );
+    await expect(incident("note", folder, "x", "--at", "2026-05-04 10:40")).rejects.toThrow(
+      "Can't take 2026-05-04T10:40:00.000Z as the time of an entry: it has not come yet. Times are UTC; leave it out for now.",
+    );
+    expect(() => report.close("Over.", "2026-05-05")).toThrow(/it has not come yet/);
     expect(entries(folder)).toHaveLength(1);
     report.set({ summary: "Told." });
     expect(entries(folder)).toHaveLength(2);
@@ -149,6 +153,13 @@ describe("probelab incident", () => {
       event: "Closed: It held.",
       evidence: [{ text: "said by Jo" }],
     });
+  });
+
+  test("says on closing what the postmortem still lacks", async () => {
+    const folder = await open();
+    expect(await incident("close", folder, "It held.")).toMatch(
+      /postmortem\n {2}It still lacks: summary, .*findings, action items\.\n$/,
+    );
   });
 
   test("keeps no secret, whoever wrote it where", async () => {

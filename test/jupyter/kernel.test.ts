@@ -262,7 +262,7 @@ one`;
   });
 
   test("errors that TypeScript words badly begin with what to write", async () => {
-    await client.execute(`import { chart, connect, last } from "probelab";
+    await client.execute(`import { chart, connect, count, last } from "probelab";
       type Lab = Awaited<ReturnType<typeof connect>>; declare const lab: Lab; const range = last("1 week");`);
     for (const [code, hint] of [
       [
@@ -291,7 +291,7 @@ one`;
       ],
       [
         `chart.scatter([{ a: 1 }])`,
-        "There is no chart.scatter. The charts are line, area, bar, dot, heatmap and histogram; chart.vegaLite draws any other. TS",
+        "There is no chart.scatter. The charts are line, area, bar, dot, dotPlot, heatmap and histogram; chart.vegaLite draws any other. TS",
       ],
       [
         `(await lab.runs.counts({ range })).head(3)`,
@@ -314,6 +314,26 @@ one`;
         "Write every: there is no option interval. ",
       ],
       [`chart.bar([{ a: 1 }], { colour: "a" })`, "Write color: there is no option colour. "],
+      [
+        `await lab.measurements.counts({ range, where: "probe_cc = 'IT'" })`,
+        'Write columns and their values, where: { probe_cc: "IT" }; ',
+      ],
+      [
+        `await lab.measurements.counts({ range, where: { probe_cc: { like: "I%" } } })`,
+        'There is no like: write prefix("…"), ',
+      ],
+      [
+        `await lab.measurements.ask({ range, measures: count() })`,
+        "Name it: measures: { count: … }. TS",
+      ],
+      [`chart.bar([1, 2, 3])`, "Write rows: chart.bar([{ day: "],
+      [`df = 3`, "Declare it: const df = …. "],
+      [`import pandas`, 'This is Python. Write import * as name from "pandas". TS'],
+      [`import numpy as np`, 'This is Python. Write import * as name from "numpy". TS'],
+      [
+        `const logged = (f: any, context: ClassMethodDecoratorContext) => f; class A { @logged f() {} }`,
+        "Decorators take (target, name, descriptor), ",
+      ],
       [
         `chart.line(await lab.runs.counts({ range }), { y: "run" })`,
         `Type '"run"' is not assignable`,

@@ -47,7 +47,10 @@ describe("lab.query(sql, { range, params })", () => {
       /two columns named "count\(\)": give each/,
     ],
     ["SELECT 1 AS `__proto__` FROM fastpath WHERE {range}", /column named __proto__.*with AS/],
-    ["SELECT 1 FROM fastpath WHERE {range:nope}", /by nope: the database has no such column/],
+    [
+      "SELECT 1 FROM fastpath WHERE {range:nope}",
+      /by nope: no table that you may read has such a column\. Check the table's name/,
+    ],
     [
       "SELECT * FROM fastpth WHERE {range}",
       /Maybe you meant \w+\.fastpath\? \(UNKNOWN_TABLE, code 60\)\.$/,

@@ -114,6 +114,17 @@ describe("change(result, period)", () => {
 });
 
 describe("rows(list, columns)", () => {
+  test("say which values differ only in case, or in the AS before a number", () => {
+    const notes = (values: readonly unknown[]) =>
+      rows(
+        values.map((v) => ({ v })),
+        { v: "dimension" },
+      ).origin.notes;
+    expect(notes(["AS27725", 27725])).toContain('v holds "AS27725" and 27725: they count as two.');
+    expect(notes(["it", "IT"])).toContain('v holds "it" and "IT": they count as two.');
+    expect(notes(["it", "de", "IT ", null])).toEqual(["Your own rows."]);
+  });
+
   test("of a CSV join an answer, and are charted and rolled up with it", async () => {
     const path = join(await mkdtemp(join(tmpdir(), "probelab-csv-")), "outages.csv");
     await writeFile(path, "t,probe_cc,hours\n2026-04-06,IT,3\n2026-04-13,IT,8\n2026-04-13,FR,5\n");

@@ -12,6 +12,8 @@ export interface Profile {
   readonly settings: Readonly<Record<string, string | number>>;
   /** All that the user may do, such as `GRANT SELECT ON probelab.fastpath`; default everything. */
   readonly grants?: readonly string[];
+  /** Table of probelab to the rows that the user sees, such as `{ fastpath: "probe_cc = 'IT'" }`. */
+  readonly rows?: Readonly<Record<string, string>>;
   /** Setting to its constraint, such as `{ max: 30 }` or `{ readonly: true }`. */
   readonly constraints?: Readonly<Record<string, { min?: number; max?: number; readonly?: true }>>;
 }
@@ -109,7 +111,7 @@ async function startServer(
 <profiles>${Object.entries(profiles).map(profileXml).join("\n")}</profiles>
 <quotas><default/></quotas>
 <users>${user("default", "", "<access_management>1</access_management>")}
-${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), grantsXml(users[name]))).join("\n")}</users>
+${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), grantsXml(users[name]) + rowsXml(users[name]))).join("\n")}</users>
 </clickhouse>`,
   );
   const config = join(folder, "config.xml");
@@ -178,6 +180,14 @@ function xmlText(text: string): string {
 function grantsXml({ grants }: Profile = { settings: {} }): string {
   if (grants === undefined) return "";
   return `<grants>${grants.map((grant) => `<query>${grant}</query>`).join("")}</grants>`;
+}
+
+function rowsXml({ rows }: Profile = { settings: {} }): string {
+  if (rows === undefined) return "";
+  const tables = Object.entries(rows).map(
+    ([table, filter]) => `<${table}><filter>${xmlText(filter)}</filter></${table}>`,
+  );
+  return `<databases><probelab>${tables.join("")}</probelab></databases>`;
 }
 
 function profileXml([name, { settings, constraints = {} }]: [string, Profile]): string {

@@ -2,7 +2,7 @@ import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { median } from "../../base/statistics.js";
 import { counted } from "../../base/text.js";
-import type { MeasureColumn } from "../../result/origin.js";
+import { isVersionColumn, type MeasureColumn } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import { DAY, WEEK } from "../../time/span.js";
 import { bucketNoun, usualLength } from "../../time/step.js";
@@ -10,7 +10,7 @@ import { dateText, pairText } from "../../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../../time/bucket.js";
 import type { TimeRange } from "../../time/time-range.js";
 import { changeColumns, foundTable, tell, type Finding, type Telling } from "../finding.js";
-import { readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { readFlows, seriesName, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Segmented, type Step } from "./segments.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
@@ -79,6 +79,44 @@ export async function changePoints(
       `Can't ${ACTION} in ${buckets.length.toLocaleString("en-US")} buckets: ${MOST.toLocaleString("en-US")} are the most. Ask with a coarser every, or for a shorter range.`,
     );
   }
+  const { judged, found, gaps } = search(flows, series);
+  // Users go from version to version: what all versions hold together says whether anything changed.
+  const names = flows.result.origin.columns.dimensions.map(({ name }) => name);
+  const versions = names.filter((name) => measure.additive && isVersionColumn(name));
+  const told =
+    versions.length === 0 ? { judged, found } : search(flows, sumsOver(versions, series));
+  const moved = versions.length > 0 && found.length > 0 && movedText(found);
+  const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
+  const unjudged = series.length - judged.length;
+  const notes = [
+    ...(unjudged === 0
+      ? []
+      : [`Not judged: ${counted(unjudged, "series", "series")} with ${LACKING}.`]),
+    ...(incomplete === ""
+      ? []
+      : [
+          `Left out of the search: the ${bucketNoun(time.every, time.incomplete.length > 1)} of ${incomplete}, covered only in part.`,
+        ]),
+    ...(gaps === 0
+      ? []
+      : [
+          `${counted(gaps, "series has", "series have")} buckets without a value: a change in such a gap is reported at its end.`,
+        ]),
+  ];
+  const { table, origin } = flows.result;
+  const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
+  return Object.freeze<ChangePoints>({
+    kind: "change points",
+    ...tellingOf(told.found, told.judged, flows, moved),
+    found: found.length > 0,
+    result: tableOf(found, flows, notes),
+    asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
+  });
+}
+
+/** Searches series for steps, the clearest first; `gaps` counts those with buckets without a value. */
+function search(flows: Flows, series: readonly FlowSeries[]) {
+  const { buckets, time, measure } = flows;
   const isCount = isCounted(measure);
   const cut = new Set(time.incomplete.map(Number));
   const local = buckets.map(({ start }) => localTime(+start, flows.range));
@@ -118,32 +156,25 @@ export async function changePoints(
     size(each) + each.margin >= size(top) - top.margin;
   const [first] = found.filter((each) => isAlike(each, found[0]!)).sort((a, b) => a.at - b.at);
   found.sort((a, b) => Number(b === first) - Number(a === first));
-  const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
-  const unjudged = series.length - judged.length;
-  const notes = [
-    ...(unjudged === 0
-      ? []
-      : [`Not judged: ${counted(unjudged, "series", "series")} with ${LACKING}.`]),
-    ...(incomplete === ""
-      ? []
-      : [
-          `Left out of the search: the ${bucketNoun(time.every, cut.size > 1)} of ${incomplete}, covered only in part.`,
-        ]),
-    ...(gaps === 0
-      ? []
-      : [
-          `${counted(gaps, "series has", "series have")} buckets without a value: a change in such a gap is reported at its end.`,
-        ]),
-  ];
-  const { table, origin } = flows.result;
-  const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
-  return Object.freeze<ChangePoints>({
-    kind: "change points",
-    ...tellingOf(found, judged, flows),
-    found: found.length > 0,
-    result: tableOf(found, flows, notes),
-    asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
-  });
+  return { judged, found, gaps };
+}
+
+/** The sums of series over dimensions. */
+function sumsOver(names: readonly string[], series: readonly FlowSeries[]): FlowSeries[] {
+  const sums = new Map<string, FlowSeries>();
+  for (const each of series) {
+    const group = Object.fromEntries(
+      Object.entries(each.group).filter(([name]) => !names.includes(name)),
+    );
+    const name = seriesName(group);
+    const before = sums.get(name)?.values ?? [];
+    const values = each.values.map((value, at) => {
+      const other = before[at] ?? null;
+      return value === null ? other : value + (other ?? 0);
+    });
+    sums.set(name, { group, name, values });
+  }
+  return [...sums.values()];
 }
 
 function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly string[]): Result {
@@ -208,10 +239,17 @@ const atLeastNone = (value: number, measure: MeasureColumn) =>
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
 
+/** Says that single versions changed, where what all hold together is told. */
+function movedText(found: readonly SeriesStep[]): string {
+  const some = new Set(found.map(({ series }) => series)).size;
+  return `${counted(found.length, "change")} of ${counted(some, "version")} in the table, as users go from one to another`;
+}
+
 function tellingOf(
   found: readonly SeriesStep[],
   judged: readonly Searched[],
   flows: Flows,
+  moved: string | false,
 ): Telling {
   const { measure, buckets } = flows;
   const { every } = flows.time;
@@ -231,6 +269,7 @@ function tellingOf(
     return tell(`No change of level was found in ${each}${where}`, unseenText(judged, measure), [
       SLOW,
       searched,
+      moved,
     ]);
   }
   const changed = new Set(found.map(({ series }) => series)).size;
@@ -253,7 +292,7 @@ function tellingOf(
     new Set(buckets.map(isWeekend)).size === 2 &&
     "With less than 2 weeks a weekend looks like a change";
   const [head, evidence] = stepText(best, flows);
-  return tell(`${each}${of} ${head}`, evidence!, [tail, weekend]);
+  return tell(`${each}${of} ${head}`, evidence!, [tail, moved, weekend]);
 }
 
 /** Which step would have been noticed. */

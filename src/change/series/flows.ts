@@ -73,13 +73,19 @@ export async function readFlows(
       if (at !== undefined) values[at] = value === null ? null : Number(value);
     }
     const [first] = rows;
-    const group = names.map((name, at): [string, string | null] => {
-      return [name, columns[at]![first!] as string | null];
-    });
-    const texts = group.map(([name, value]) => `${name} ${valueText(value)}`);
-    return { group: Object.fromEntries(group), name: texts.join(", "), values };
+    const group = Object.fromEntries(
+      names.map((name, at) => [name, columns[at]![first!] as string | null]),
+    );
+    return { group, name: seriesName(group), values };
   });
   return { result: result, measure, time, buckets: all, series, range };
+}
+
+/** `probe_cc IT, test_name web_connectivity`; "" for all rows. */
+export function seriesName(group: FlowSeries["group"]): string {
+  return Object.entries(group)
+    .map(([name, value]) => `${name} ${valueText(value)}`)
+    .join(", ");
 }
 
 function findMeasure(

@@ -95,11 +95,8 @@ const RECENT = 0.3;
 /** Variances beyond which a deviance is an outage or a burst; fewer dispersions an hour are a thin flow. */
 const CLIP = 9;
 const THIN = 30;
-/** Share of the hour of the day in the dispersion, and how quickly it and all hours are learned. */
-const [OWN, HOUR, ALL] = [0.6, 0.03, 0.005];
-/** A bucket alone must come so much further below; after a burst its square is added to the variance. */
-const ALONE = 0.8;
-const BURST = 0.3;
+/** How quickly a dispersion forgets. */
+const ALL = 0.005;
 /** Scores above this quantile are peaks; so many of a usual mean (of scores, of squares) count as seen; the share that are outages. */
 const HIGH = 0.93;
 const PRIOR = { peaks: 15, means: [0.42, 2.4] };
@@ -122,9 +119,8 @@ const logRatio = (v: number, e: number) => (v > 0 ? v * Math.log(v / e) : 0);
 /** How many buckets must be seen before one is judged: four weeks, and 60 buckets. */
 export const learning = ({ week }: Season) => Math.max(4 * week, 60);
 
-/** The variance of a window, (φ + aE)E: φ rows a run, a for what moves all runs; times that of its hour. */
+/** The variance of a window, (φ + aE)E: φ rows a run, a for what moves all runs. */
 class Dispersion {
-  readonly #hours = new Float64Array(24).fill(1);
   readonly #sums = [0, 0, 0, 0, 0];
   #phi: number;
   #share = 0.05;
@@ -133,30 +129,24 @@ class Dispersion {
     this.#phi = least;
   }
 
-  #of(expected: number) {
-    return this.#phi + this.#share * expected;
-  }
-
   /** Variance divided by what is expected. */
-  at(expected: number, hour: number) {
-    return Math.max(this.least, this.#of(expected) * (this.#hours[hour]! * OWN + 1 - OWN));
+  at(expected: number) {
+    return Math.max(this.least, this.#phi + this.#share * expected);
   }
 
   /** Spreads below what is expected: the signed root of a negative binomial deviance of E/φ runs. */
-  score(value: number, expected: number, hour: number, more = 0) {
-    const own = this.at(expected, hour) / this.#of(expected);
-    const [v, e] = [value / this.#phi / own, expected / this.#phi / own];
-    const size = 1 / Math.max(1e-9, this.#share * own + more);
+  score(value: number, expected: number) {
+    const [v, e] = [value / this.#phi, expected / this.#phi];
+    const size = 1 / Math.max(1e-9, this.#share);
     const deviance = 2 * (logRatio(v, e) - (v + size) * Math.log((v + size) / (e + size)));
     return Math.sign(expected - value) * Math.sqrt(Math.max(0, deviance));
   }
 
   /** Regresses clipped Poisson deviances on 1 and E, with forgetting. */
-  learn(value: number, expected: number, hour: number) {
+  learn(value: number, expected: number) {
     const square = 2 * (logRatio(value, expected) - value + expected);
-    const clipped = Math.min(square, CLIP * this.at(expected, hour)) * 1.05;
-    const usual = this.#of(expected);
-    this.#hours[hour]! += (clipped / usual - this.#hours[hour]!) * HOUR;
+    const usual = this.at(expected);
+    const clipped = Math.min(square, CLIP * usual) * 1.05;
     const sums = this.#sums;
     let term = 1 / usual ** 2;
     for (let i = 0; i < 3; i++, term *= expected) sums[i] = sums[i]! * (1 - ALL) + term;
@@ -235,8 +225,8 @@ class Reader implements Watch {
     const scores: (number | null)[] = [];
     let [square, product, last, mean, limit, low] = [1, 0, 0, 0, Infinity, -Infinity];
     values.forEach((value, at) => {
-      const [hour, spread] = [this.#hour(at), this.#spreads[0]!];
-      const isThin = day > 1 && mean < THIN * spread.at(mean, hour);
+      const spread = this.#spreads[0]!;
+      const isThin = day > 1 && mean < THIN * spread.at(mean);
       const usual = this.#usualOf(at, isThin ? 2 : 0);
       this.#usual.push(usual);
       this.#level.push(levels.reduce((a, b) => (b.error < BETTER * a.error ? b : a)).value);
@@ -253,13 +243,13 @@ class Reader implements Watch {
         );
       this.#limits.push(limit);
       const next = this.#due(at, at + 1);
-      const dispersion = spread.at(next, hour);
-      this.#lows.push(this.#valueAt(limit + ALONE, next, 0, at));
-      const { score, length } = this.#score(at, last);
+      const dispersion = spread.at(next);
+      this.#lows.push(this.#valueAt(limit, next, 0));
+      const { score, length } = this.#score(at);
       scores.push(score);
       const drop = this.drops.at(-1);
       if (drop?.isOpen) this.#follow(drop, at);
-      this.#isWatched = model.isPart !== true || mean >= spread.at(mean, hour);
+      this.#isWatched = model.isPart !== true || mean >= spread.at(mean);
       const isLow = this.#isWatched && at >= learning(season) && score !== null && score > limit;
       if (model.drop !== undefined) {
         if (at === model.drop.to - 1) this.#begin(model.drop.from, at + 1, 1);
@@ -291,12 +281,8 @@ class Reader implements Watch {
     const [from, limit] = [at - this.#lengths[place]! + 1, this.#limits[at] ?? Infinity];
     if (!(from >= learning(this.season)) || limit === Infinity || !this.#isWatched) return 2;
     const due = this.#due(from, at + 1);
-    if (!(this.#spreads[place]!.score(0, due, this.#hour(at)) > limit)) return 2;
-    return Math.min(1, 1 - this.#valueAt(limit + CERTAIN, due, place, at) / due);
-  }
-
-  #hour(at: number) {
-    return Math.floor(((at % this.season.day) * 24) / this.season.day);
+    if (!(this.#spreads[place]!.score(0, due) > limit)) return 2;
+    return Math.min(1, 1 - this.#valueAt(limit + CERTAIN, due, place) / due);
   }
 
   /** The median of the same hour of the week; of a thin flow the mean of the hours around it, without the weeks that hold most and least. */
@@ -326,7 +312,7 @@ class Reader implements Watch {
   }
 
   /** The largest score of the windows that end with a bucket, and the length of that. */
-  #score(at: number, last: number): { score: number | null; length: number } {
+  #score(at: number): { score: number | null; length: number } {
     let [score, longest, before, isEnough]: [number | null, number, number, boolean] = [
       null,
       1,
@@ -344,24 +330,23 @@ class Reader implements Watch {
         this.#spreads[place]!,
       ];
       if (!(due > 0)) break;
-      const z = spread.score(came, due, this.#hour(at), BURST * Math.max(0, last) ** 2);
+      const z = spread.score(came, due);
       const isOn = length === 1 || (came < due && this.values[at]! < next && before > RECENT * z);
-      const worth = length === 1 ? z - ALONE : z;
-      if (isOn && !isEnough && from >= this.#resumed && worth > (score ?? -Infinity))
-        [score, longest] = [worth, length];
+      if (isOn && !isEnough && from >= this.#resumed && z > (score ?? -Infinity))
+        [score, longest] = [z, length];
       before = z;
-      isEnough ||= length > 1 && due > ENOUGH * spread.at(due, this.#hour(at));
-      spread.learn(came, due, this.#hour(at));
+      isEnough ||= length > 1 && due > ENOUGH * spread.at(due);
+      spread.learn(came, due);
     }
     return { score, length: longest };
   }
 
   /** The value whose score is so high. */
-  #valueAt(score: number, due: number, place: number, at: number): number {
+  #valueAt(score: number, due: number, place: number): number {
     let [low, high] = [0, score === Infinity ? 0 : due];
     for (let step = 0; step < 20; step++) {
       const middle = (low + high) / 2;
-      if (this.#spreads[place]!.score(middle, due, this.#hour(at)) > score) low = middle;
+      if (this.#spreads[place]!.score(middle, due) > score) low = middle;
       else high = middle;
     }
     return low;

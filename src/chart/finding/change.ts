@@ -43,13 +43,14 @@ const LONGEST_SENTENCE = 560;
 /** Rows of a finding's table. */
 const TABLE_ROWS = 20;
 
-function checkFinding(finding: Finding): void {
+function checked(finding: Finding, options: ChangeChartOptions): void {
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
       `Can't draw ${what} as a change: pass what explain, compare, changePoints, anomalies, lab.anomalies, lab.release or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
     );
   }
+  checkChartOptions(options, PICTURE_RULES, "draw a change");
 }
 
 /** The chart of a finding; see `chart.change`. @param withSentence whether its sentence stands in the picture. */
@@ -58,18 +59,19 @@ export function changeChart(
   options: ChangeChartOptions,
   withSentence = true,
 ): Chart {
-  checkFinding(finding);
-  checkChartOptions(options, PICTURE_RULES, "draw a change");
+  checked(finding, options);
   const { kind, sentence, result } = finding;
   if (kind === "freshness") {
     throw new ProbelabError(
       "Can't draw how fresh the data is: it has no chart. Show its table, finding.result.",
     );
   }
-  const drawn = drawnOf(finding);
-  const rows = drawn === result ? {} : { rows: result.rows() };
-  const record = { kind, sentence, ...rows, ...(!withSentence && { bare: true }) };
-  return drawChange(drawn, record, options);
+  // The series that were searched, or the table.
+  const { asked, buckets } = finding as Finding & { asked?: unknown; buckets?: unknown };
+  const searched = kind === "change points" ? asked : kind === "anomalies" ? buckets : undefined;
+  const isSearched = isResult(searched);
+  const record = { kind, sentence, ...(isSearched && { rows: result.rows() }) };
+  return drawChange(isSearched ? searched : result, { ...record, bare: !withSentence }, options);
 }
 
 /** The chart of a finding's evidence, undefined where it has none; see `chart.evidence`. */
@@ -78,13 +80,10 @@ export function evidenceChart(
   options: ChangeChartOptions,
   withSentence = true,
 ): Chart | undefined {
-  checkFinding(finding);
-  const { sentence } = finding;
-  const { shown } = finding as Finding & { readonly shown?: Evidence };
+  checked(finding, options);
+  const { shown, sentence } = finding as Finding & { readonly shown?: Evidence };
   if (shown === undefined) return undefined;
-  checkChartOptions(options, PICTURE_RULES, "draw the evidence of a change");
-  const record = { kind: shown.of, sentence, ...(!withSentence && { bare: true }) };
-  return drawChange(shown.result, record, options);
+  return drawChange(shown.result, { kind: shown.of, sentence, bare: !withSentence }, options);
 }
 
 /** The chart of what is kept of a finding. */
@@ -112,14 +111,6 @@ function firstSentences(text: string): string {
   const cut = cleanText(text, LONGEST_SENTENCE);
   const end = cut.endsWith("…") ? cut.lastIndexOf(". ") + 1 : 0;
   return end > 0 ? `${cut.slice(0, end)} …` : cut;
-}
-
-/** The Result behind a finding's table that its picture is of: the series that were searched, or the table. */
-function drawnOf(finding: Finding): Result {
-  const { asked, buckets } = finding as Finding & { asked?: unknown; buckets?: unknown };
-  if (finding.kind === "change points" && isResult(asked)) return asked;
-  if (finding.kind === "anomalies" && isResult(buckets)) return buckets;
-  return finding.result;
 }
 
 /** The sentence by how much the measure moved over all rows, and since when, of a finding whose evidence doesn't say it. */

@@ -15,7 +15,7 @@ import { THEMES } from "../render/theme.js";
 import { BAR } from "../bar.js";
 import type { Kind } from "../plot.js";
 import { LINE } from "../line.js";
-import type { Annotation, ChangeRecord, DrawOptions, FindingRow } from "../options.js";
+import type { Annotation, ChangeRecord, Options, FindingRow } from "../options.js";
 
 /** How a finding is drawn: as a chart of a kind, of a Result made for it. */
 export interface FindingPicture {
@@ -24,7 +24,7 @@ export interface FindingPicture {
   readonly remarks: readonly string[];
   readonly result: Result;
   readonly kind: Kind;
-  readonly options: DrawOptions;
+  readonly options: Options;
 }
 
 const isRest = (name: string | undefined): name is string =>
@@ -97,12 +97,10 @@ export function releaseMeasures(result: Result): FindingPicture {
       figures: `${short(before, unit)} → ${short(after, unit)}${said}`,
     };
   });
-  const several = new Set(rows.map(({ panel }) => panel)).size > 1;
-  const order = rows.map(({ name }) => textOf(name));
   const columns: ResultColumns = {
     dimensions: [
-      { name: "name", order, ordered: true },
-      ...(several ? [{ name: "panel", order: [relative, points] }] : []),
+      { name: "name", order: rows.map(({ name }) => textOf(name)), ordered: true },
+      { name: "panel", order: [relative, points] },
     ],
     measures: [
       gapMeasure("by", "Change", ""),
@@ -114,14 +112,9 @@ export function releaseMeasures(result: Result): FindingPicture {
     result: result.with(foundTable(result.table, names, rows), { columns }),
     kind: BAR,
     options: {
-      ...{ x: "name", y: "by", color: null, interval: ["low", "high"], horizontal: true },
-      ...{
-        yLabel: several ? "" : textOf(rows[0]?.["panel"] ?? ""),
-        sort: "given",
-        text: "figures",
-        beside: ["figures"],
-      },
-      ...(several && { facet: "panel", scales: "own", columns: 1 }),
+      ...{ x: "name", y: "by", yLabel: "", color: null, interval: ["low", "high"] },
+      ...{ horizontal: true, sort: "given", text: "figures", beside: ["figures"] },
+      ...{ facet: "panel", scales: "own", columns: 1 },
     },
     title: `${labelOf(result, "after")} compared with ${was}`,
     remarks: [],

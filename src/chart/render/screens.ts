@@ -1,5 +1,6 @@
 import type { VegaLiteSpec } from "./theme.js";
 import { rowsOf, withoutRows } from "./page/shared-rows.js";
+import { layOut, svgWidth } from "./svg.js";
 
 /** Pixels of the places that charts are laid out for, beside that of the file: a phone's, a notebook's. */
 const PLACES = [350, 724] as const;
@@ -19,40 +20,38 @@ interface Screen {
   readonly spec: VegaLiteSpec;
 }
 
-/** A chart that can be laid out for places of several widths. */
-export interface Layouts {
-  /** Pixels of the plot in the file. */
-  readonly plot: number;
-  /** The spec of the file with interaction. */
-  whole(): VegaLiteSpec;
-  /** The width of the file's picture; it draws it. */
-  drawnWidth(this: void): Promise<number>;
-  /** The spec for a place; undefined where an analyst chose the width. */
-  at(place: number): VegaLiteSpec | undefined;
+/** A chart as far as its layouts go. */
+interface Laid {
+  /** The spec of the file. */
+  readonly spec: VegaLiteSpec;
+  /** The file's spec with interaction, or that for a place; undefined where it has none of its own, as where an analyst chose the width. */
+  screen(this: void, place?: number): VegaLiteSpec | undefined;
 }
 
 // The widest needn't be drawn: their plot gives way to what stands beside it, but for the title.
-const widthOf = async ({ plot, drawnWidth }: Layouts): Promise<number> =>
-  plot >= WIDE ? plot + BESIDE_PLOT + BESIDE_LEGEND : drawnWidth();
+async function widthOf({ spec }: Laid): Promise<number> {
+  const plot = Number(spec["width"]);
+  return plot >= WIDE ? plot + BESIDE_PLOT + BESIDE_LEGEND : svgWidth(await layOut(spec));
+}
 
 /** The spec for notebooks that lay out no chart again: for the usual place, unless the file's is narrower. */
-export async function notebookSpec(layouts: Layouts): Promise<VegaLiteSpec> {
-  const spec = (await widthOf(layouts)) > USUAL ? layouts.at(USUAL) : undefined;
-  return spec === undefined ? layouts.whole() : fitted(spec, USUAL);
+export async function notebookSpec(chart: Laid): Promise<VegaLiteSpec> {
+  const spec = (await widthOf(chart)) > USUAL ? chart.screen(USUAL) : undefined;
+  return spec === undefined ? (chart.screen() ?? chart.spec) : fitted(spec, USUAL);
 }
 
 /** The spec for notebooks of which a page of our own is made: in its `usermeta` it has the layouts for other places, of which the page takes that of its width. */
-export async function pageSpec(layouts: Layouts): Promise<VegaLiteSpec> {
-  const [file, width] = [layouts.whole(), await widthOf(layouts)];
+export async function pageSpec(chart: Laid): Promise<VegaLiteSpec> {
+  const [file, width] = [chart.screen() ?? chart.spec, await widthOf(chart)];
   const narrower: Screen[] = [];
   for (const least of PLACES) {
     if (least >= width) break;
-    const spec = layouts.at(least);
+    const spec = chart.screen(least);
     if (spec === undefined) return file;
     narrower.push({ least, spec: fitted(spec, least) });
   }
   if (narrower.length === 0) return file;
-  const grows = layouts.plot >= GROWING;
+  const grows = Number(chart.spec["width"]) >= GROWING;
   const screens = [...narrower, { least: width, spec: grows ? fitted(file, width) : file }];
   const main = screens.find(({ least }) => least === USUAL) ?? screens.at(-1)!;
   const rows = rowsOf(main.spec);

@@ -6,7 +6,15 @@ import { counted, grouped, shownValue } from "../../base/text.js";
 import { isArqueroTable, pickRows } from "../arquero-table.js";
 import { isResult, type Result } from "../result.js";
 import { reduceLines } from "./reduce-lines.js";
-import { checkCount, extent, heightColumn, numericColumn, splitSeries } from "./series.js";
+import {
+  checkCount,
+  extent,
+  heightColumn,
+  isAscending,
+  numericColumn,
+  splitSeries,
+  type Line,
+} from "./series.js";
 
 /** Options of `downsample`. */
 export interface DownsampleOptions {
@@ -68,11 +76,14 @@ export function downsample<Row extends object>(
     typeof options.y === "object" ? options.y : { value: options.y };
   const maxRows = checkCount(options.maxRows ?? MOST_ROWS, "maxRows", MOST_ROWS);
   const width = checkCount(options.width ?? 1_000, "width", 100_000);
-  const x = numericColumn(table, options.x).values;
+  const x = numericColumn(table, options.x);
   const y = heightColumn(table, value, yType);
   const from = table.numRows();
   if (from <= maxRows) return data;
-  const series = splitSeries(table, options.series, x, y);
+  // Rows that are in order needn't be copied.
+  const isWhole = options.series === undefined && isAscending(x);
+  const split = isWhole ? [] : splitSeries(table, options.series, x, y);
+  const series: readonly Line[] = isWhole ? [{ key: undefined, x, y }] : split;
   if (series.length > maxRows) {
     throw new ProbelabError(
       `Can't keep a row of each of ${counted(series.length, "series", "series")} in ${counted(maxRows, "row")}: filter the series, or merge the small ones.`,
@@ -81,8 +92,8 @@ export function downsample<Row extends object>(
   const [start, end] = extent(series);
   const plot = { start, end, width, log: yType === "log" };
   const reduced = reduceLines(series, plot, maxRows);
-  const rows = series.flatMap((each, i) =>
-    Array.from(reduced.lines[i]!.kept, (place) => (each.whole ? place : each.rows[place]!)),
+  const rows = reduced.lines.flatMap(({ kept }, i) =>
+    Array.from(kept, (place) => split[i]?.rows[place] ?? place),
   );
   const smaller = pickRows(table, Int32Array.from(rows).sort());
   if (!isResult(data)) return smaller;

@@ -1,7 +1,7 @@
 import { ProbelabError } from "../../base/error.js";
 import { grouped } from "../../base/text.js";
 import { m4, pixelAxis } from "./m4.js";
-import type { SeriesRows } from "./series.js";
+import type { Line } from "./series.js";
 import { pictureOf, thin, type Corners, type Plot } from "./thin.js";
 
 /** The plot that lines are drawn in. */
@@ -53,13 +53,13 @@ const SPIKE = 16;
  * @throws ProbelabError for so many series that their lowest and highest rows don't fit.
  */
 export function reduceLines(
-  series: readonly SeriesRows[],
+  series: readonly Line[],
   plot: LinePlot,
   maxRows: number,
   bands = false,
 ): ReducedLines {
   const { start, end, width } = plot;
-  const pick = ({ x, y }: SeriesRows, parts: number): Int32Array =>
+  const pick = ({ x, y }: Line, parts: number): Int32Array =>
     m4(x, y, pixelAxis(start, end, width * parts));
   // Columns of whole pixels are made of finer ones: all rows are read once.
   const fine = series.map((each) => {
@@ -125,7 +125,7 @@ interface Placed extends Corners {
 
 /** The rows nearest to the picture of `exact` of `candidates`, `kept` among them; undefined where those that must stay are too many. */
 function nearest(
-  series: readonly SeriesRows[],
+  series: readonly Line[],
   plot: LinePlot,
   toPixels: ToPixels,
   exact: readonly Int32Array[],
@@ -199,7 +199,7 @@ function spikesOf({ line, x, y }: Corners, tall: number): number[] {
 type ToPixels = (x: number, y: number) => [x: number, y: number];
 
 function pixels(
-  series: readonly SeriesRows[],
+  series: readonly Line[],
   { start, end, width, height = 400, zero = false, log = false }: LinePlot,
 ): ToPixels {
   const scaled = (y: number): number => (log ? Math.log10(y) : y);
@@ -219,7 +219,7 @@ function pixels(
 
 /** The corners of the rows at `places` of each series; a gap of at most `widest` pixels is closed. */
 function cornersOf(
-  series: readonly SeriesRows[],
+  series: readonly Line[],
   places: readonly Int32Array[],
   toPixels: ToPixels,
   widest: number,

@@ -31,7 +31,7 @@ export type LogLine = {
 
 /** Options of `lab.logs.follow`. */
 export interface FollowOptions extends LogFilter {
-  /** The time of the first lines. @default the present */
+  /** The time of the first lines, with all lines of that very time. @default the present */
   readonly since?: Date;
   /** Time between two questions. @default "2 seconds" */
   readonly every?: string;

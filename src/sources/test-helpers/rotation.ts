@@ -94,17 +94,19 @@ export async function rotation(
   const { closestHours = 24, signal } = options;
   const range = last("6 months", { now });
   const read = await readInstances(database, { action, signal });
-  const instances = instanceRows(read.instances, now);
+  // A time that has not come is none of a making.
+  const known = read.instances.map((each) =>
+    each.made_at !== null && each.made_at > now ? { ...each, made_at: null } : each,
+  );
+  const instances = instanceRows(known, now);
   const live = instances.filter(({ state }) => state === "live");
   const next = live.find((row) => row.next) ?? null;
-  const rotations = rotationRows(read.instances, closestHours).filter(
+  const rotations = rotationRows(known, closestHours).filter(
     ({ t }) => t >= range.start && t < range.end,
   );
 
   // An instance that is made or begins to drain changes DNS.
-  const changed = latest(
-    read.instances.flatMap(({ made_at, draining_at }) => [made_at, draining_at]),
-  );
+  const changed = latest(known.flatMap(({ made_at, draining_at }) => [made_at, draining_at]));
   const youngest = latest(live.map((row) => row.made_at));
   const from = changed && new Date(+changed + closestHours * HOUR);
   const turn = {
@@ -155,7 +157,7 @@ export async function rotation(
     stagger,
     findings: [
       `${live.length} of ${instances.length} test helpers are live.`,
-      nextText(next, live.length),
+      nextText(next, live),
       staggerText(stagger),
       ...rotationTexts(rotations, closestHours),
       turnText(turn, now, changed),
@@ -212,13 +214,14 @@ function orderOf<Row>(rows: readonly Row[], name: keyof Row & string): Dimension
   return { name, order: [...new Set(rows.map((row) => row[name] as string))] };
 }
 
-function nextText(next: InstanceRow | null, live: number): string {
+function nextText(next: InstanceRow | null, live: readonly InstanceRow[]): string {
   if (next !== null) {
     return `Next to rotate: ${next.name} (${next.host}), the oldest live one, ${(next.age_days ?? 0).toFixed(1)} days old.`;
   }
-  return live === 0
+  const unknown = live.find(({ made_at }) => made_at === null);
+  return unknown === undefined
     ? "No test helper is live, so there is none to rotate."
-    : "The oldest live test helper is unknown: their names don't all end in a time (YYYYMMDDHHMMSS).";
+    : `The oldest live test helper is unknown: ${unknown.name} doesn't end in a past time (YYYYMMDDHHMMSS behind no other digit), and no created_at says when it was made.`;
 }
 
 function staggerText({ gapDays, staggered }: Rotation["stagger"]): string {

@@ -44,6 +44,22 @@ export function columnsOf(
   return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]));
 }
 
+/** A Result of rows by time (in the column t, `every` so long) and by dimensions, the last of each its order; "other" is the rest. */
+export function asked(
+  rows: readonly Readonly<Record<string, Value>>[],
+  by: Readonly<Record<string, readonly (string | null)[]>>,
+  measures: readonly MeasureColumn[],
+  every?: Bucket,
+  origin: Partial<Origin> = {},
+): Result {
+  const dimensions = Object.entries(by).map(([name, order]) => ({
+    ...{ name, order },
+    ...(order.includes("other") && { other: "other" }),
+  }));
+  const time = every && { time: { name: "t", every, incomplete: [] } };
+  return makeResult(columnsOf(rows), { ...time, dimensions, measures }, origin);
+}
+
 /** A count, whose unit is its name. */
 export function counted(name: string, label: string): MeasureColumn {
   return { name, label, unit: name, additive: true, missing: "zero" };

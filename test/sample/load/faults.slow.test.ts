@@ -154,10 +154,14 @@ describe("a file that is not what it should be is refused with the remedy", () =
       ),
     ) as Measurement[];
     expect(await refusal("lacks.csv", csv(lacking))).toMatch(
-      /^Can't load lacks.csv: it lacks the columns report_id, probe_cc of fastpath; it has measurement_uid, input, .* Rename/,
+      /^Can't load lacks.csv: it lacks the columns report_id, probe_cc of fastpath; it has measurement_uid, input, .* Name the columns as the table does/,
     );
     expect(await refusal("semi.csv", csv(rows).replaceAll(",", ";"))).toMatch(
       /separated by commas/,
+    );
+    const page = JSON.stringify({ metadata: { count: 300 }, results: rows }, null, 1);
+    expect(await refusal("page.json", page)).toMatch(
+      /it has metadata, results\. It is a page of an API: .* jq -c '\.results\[\]'\.$/,
     );
     const twice = csv(rows).replace("test_version", "probe_cc");
     expect(await refusal("twice.csv", twice)).toMatch(/^Can't load twice.csv: /);

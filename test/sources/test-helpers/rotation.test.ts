@@ -190,14 +190,20 @@ describe("rotation(options)", () => {
   });
 
   it("does not guess ages from names without a time", async () => {
-    const names = ["alpha", "th-20260505000000", "th-20260230000000", "th-120260501123005"];
+    const names = [
+      "alpha",
+      "th-20260505000000",
+      "th-20991010200358",
+      "th-20260230000000",
+      "th-120260501123005",
+    ];
     const found = await given(
       names.map((name, rdn) => `'${rdn}', 'th.example', '${name}', 'fra1', NULL`),
       rotation,
     );
     expect(found.next).toBeNull();
-    expect(found.instances.column("age_days")).toEqual([3, null, null, null]);
-    expect(found.findings.join(" ")).toContain("is unknown: their names don't all end in a time");
+    expect(found.instances.column("age_days")).toEqual([null, 3, null, null, null]);
+    expect(found.findings.join(" ")).toContain("is unknown: th-20991010200358 doesn't end in a past time");
   });
 
   it.each([
