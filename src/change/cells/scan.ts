@@ -329,11 +329,13 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Explain
         const sums = tables[which]![place]!;
         for (const leaf of own) sums[parts[leaf]!]! -= column[leaf]!;
       });
-      for (let one = isAlike || place === 0 ? groups : 0; one < groups; one += 1)
+      for (let one = place === 0 ? groups : 0; one < groups; one += 1)
         if (isTouched[one] === 1) score(place, one);
     });
-    if (isAlike) {
-      level = ratioOf(sumsOf(0, 0)) || 1;
+    const now = ratioOf(sumsOf(0, 0)) || 1;
+    // What moves by less changes no gain by much.
+    if (isAlike && Math.abs(now / level - 1) > PART_TOLERANCE / 10) {
+      level = now;
       scoreAll();
     }
   }
