@@ -313,7 +313,7 @@ export function guiltyRelease(
     const silent = releases.slice(0, releases.indexOf(newest)).find(({ was, is }) => is > 2 * was);
     if (silent !== undefined) return { version: newest.text, rival: silent.text };
     // Nobody knows whether users of a release that is gone would have come to it.
-    return { ...own, rival: shut?.text };
+    return { ...own, rival: shut === newest ? undefined : shut?.text };
   }
   // Where nobody upgraded it is the program.
   if (all.is > all.was || Math.abs(newest.is / newest.was / level - 1) < TOTAL_TOLERANCE)

@@ -404,9 +404,11 @@ function rateText(cells: ChangeCells, rate: number): string {
 
 /** What would have been seen. */
 function seenText(cells: ChangeCells, { seen }: Account): string {
-  if (seen === undefined || seen === "nothing")
-    return "These rows are too few: not even if half of them were lost, or all of them moved by as much as they can, would it show";
   const { kind, quantile } = cells;
+  if (seen === undefined || seen === "nothing") {
+    const most = kind === "flow" ? "the loss of half of them" : "the largest move of all";
+    return `These rows are too few: not even ${most} would show`;
+  }
   const who = seen.part === 1 ? "All rows together" : `A part of ${percent(seen.part)} of the rows`;
   const part = `${who} would have had to`;
   if (kind === "flow")
