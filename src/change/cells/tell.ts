@@ -404,9 +404,14 @@ function rateText(cells: ChangeCells, rate: number): string {
 
 /** What would have been seen. */
 function seenText(cells: ChangeCells, { seen }: Account): string {
-  if (seen === undefined || seen === "nothing")
-    return "These rows are too few: not even if half of them were lost, or all of them moved by as much as they can, would it show";
   const { kind, quantile } = cells;
+  if (seen === undefined || seen === "nothing") {
+    const even =
+      kind === "flow"
+        ? "not even the loss of half of them would be certain"
+        : "even if all of them moved by as much as they can, it would not show";
+    return `These rows are too few: ${even}`;
+  }
   const who = seen.part === 1 ? "All rows together" : `A part of ${percent(seen.part)} of the rows`;
   const part = `${who} would have had to`;
   if (kind === "flow")
