@@ -76,13 +76,15 @@ export const explainCommand = answering<Flags>(
     const isFound = why.found || found;
     const { causes, rest, moves } = why;
     // A row whose interval leaves out what is usual is no all-clear; users who upgrade move versions.
-    const open = values.filter(({ dimension, before: was, low, high }) => {
+    const judged = compareCells(cells, Infinity).values;
+    const open = judged.filter(({ dimension, before: was, low, high }) => {
       const usual = PART_TOLERANCE * (was ?? 0);
       const isBeyond = low !== null && high !== null && (low > usual || high < -usual);
       return isBeyond && !isFound && causes.length === 0 && !isVersionColumn(dimension);
     });
-    // One of twenty leaves it out by chance.
-    const isOpen = open.length > values.length / 20;
+    // One of twenty leaves it out by chance, give or take.
+    const chance = judged.length / 20;
+    const isOpen = open.length > chance + 2 * Math.sqrt(chance);
     const said = isOpen ? unclear(why, open) : why;
     const { notes, reductions } = result.origin;
     return {

@@ -406,8 +406,11 @@ function rateText(cells: ChangeCells, rate: number): string {
 function seenText(cells: ChangeCells, { seen }: Account): string {
   const { kind, quantile } = cells;
   if (seen === undefined || seen === "nothing") {
-    const most = kind === "flow" ? "the loss of half of them" : "the largest move of all";
-    return `These rows are too few: not even ${most} would show`;
+    const even =
+      kind === "flow"
+        ? "not even the loss of half of them would be certain"
+        : "even if all of them moved by as much as they can, it would not show";
+    return `These rows are too few: ${even}`;
   }
   const who = seen.part === 1 ? "All rows together" : `A part of ${percent(seen.part)} of the rows`;
   const part = `${who} would have had to`;
