@@ -84,7 +84,7 @@ export const explainCommand = answering<Flags>(
     });
     // One of twenty leaves it out by chance, give or take.
     const chance = judged.length / 20;
-    const isOpen = open.length > chance + 2 * Math.sqrt(chance);
+    const isOpen = open.length > chance + Math.sqrt(chance);
     const said = isOpen ? unclear(why, open) : why;
     const { notes, reductions } = result.origin;
     return {
