@@ -1,6 +1,6 @@
 -- probe-android-unattended: measurements per week by version
 -- software_name = probe-android-unattended, 1 Feb–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-29T04:08:26.922Z; 2,259,299 rows read
+-- Asked at 2026-11-29T07:23:37.894Z; 2,259,299 rows read
 -- Top 6 of 9 versions by measurements; other: 3 more.
 -- The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.
 

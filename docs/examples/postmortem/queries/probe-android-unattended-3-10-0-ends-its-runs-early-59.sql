@@ -1,6 +1,6 @@
 -- probe-android-unattended 3.10.0 ends its runs early (−59 %)
 -- 17–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-29T04:08:24.874Z; 715,891 rows read
+-- Asked at 2026-11-29T07:23:36.973Z; 715,891 rows read
 -- "Before" of a release whose runs changed is what its runs would have held; "all rows without it" assumes that they held it.
 
 SET param_range_start = '1776384000';

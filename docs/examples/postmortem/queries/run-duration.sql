@@ -1,6 +1,6 @@
 -- probe-android-unattended: median duration of a run of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 1 Feb–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-29T04:08:27.465Z; 2,288,795 rows read
+-- Asked at 2026-11-29T07:23:38.139Z; 2,288,795 rows read
 -- Top 6 of 9 versions by runs; other: 3 more.
 -- A run counts when it starts; one that crosses an edge of the range is read up to 24 hours beyond it, and cut there.
 -- The weeks of 26 Jan 2026 and 27 Apr 2026 are covered only in part by the range.

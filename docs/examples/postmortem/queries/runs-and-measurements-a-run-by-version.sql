@@ -1,6 +1,6 @@
 -- Runs, and measurements a run, by version
 -- software_name = probe-android-unattended, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-29T04:08:24.874Z; 715,891 rows read
+-- Asked at 2026-11-29T07:23:36.973Z; 715,891 rows read
 -- The 5 of 9 versions with most runs.
 
 SET param_range_start = '1776384000';

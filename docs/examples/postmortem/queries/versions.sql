@@ -1,6 +1,6 @@
 -- Runs of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 1 Feb–30 Apr 2026, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-29T04:08:28.225Z; 2,288,795 rows read
+-- Asked at 2026-11-29T07:23:38.519Z; 2,288,795 rows read
 -- A run counts when it starts; one that crosses an edge of the range is read up to 24 hours beyond it, and cut there.
 
 SET param_only = '1';
