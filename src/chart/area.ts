@@ -12,7 +12,7 @@ export const AREA: Kind = {
   options: { ...PLOT_RULES, stack: oneOf("sum", "normalize") },
   ...sizes("an area", true),
   categories: false,
-  ends: stepEnds,
+  bucketEnds: stepEnds,
   arrange: (given, { stack }) => {
     const rows = withMissing(given);
     return stack === "normalize" ? shares(rows) : stacked(rows);
@@ -23,7 +23,7 @@ export const AREA: Kind = {
 
 // Incomplete buckets are faded. A value between two gaps, which no area shows, is a dot.
 function layers(plot: Plot): VegaLiteSpec[] {
-  const { rows, ends: steps, theme, x, y, color, tooltip, width } = plot;
+  const { rows, bucketEnds: steps, theme, x, y, color, tooltip, width } = plot;
   const several = rows.series.length > 1;
   const { whole, before, after } = splitEdges(rows);
   // Lines between areas would hide one that has a step every few pixels.
@@ -87,7 +87,7 @@ function withStackEnds(points: readonly Point[]): Point[] {
 
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */
 function stepUnderPointer(plot: Plot): VegaLiteSpec | undefined {
-  if (plot.ends === undefined) return undefined;
+  if (plot.bucketEnds === undefined) return undefined;
   const { points, series } = plot.rows;
   const several = series.length > 1;
   return {

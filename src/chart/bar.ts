@@ -33,7 +33,7 @@ export const BAR: Kind = {
   ...sizes("bars"),
   categories: true,
   extent: "interval",
-  ends: (rows, timeZone) => bucketEnds(rows, timeZone),
+  bucketEnds: (rows, timeZone) => bucketEnds(rows, timeZone),
   order: inOrder,
   arrange: (given, options) => {
     const isPlain = given.series.length === 0 && given.panel === undefined;
@@ -116,8 +116,19 @@ function check({ rows: { roles, series, xs }, options }: Plot, beside: boolean):
 
 function layers(given: Plot): VegaLiteSpec[] {
   const plot = given.options.text === undefined ? given : padForLabels(given, given.options.text);
-  const { ends, fields, theme, width, x, y, color, tooltip, options, horizontal } = plot;
-  const { roles, series, xs, incomplete, restX, ends: extents } = plot.rows;
+  const {
+    bucketEnds: ends,
+    fields,
+    theme,
+    width,
+    x,
+    y,
+    color,
+    tooltip,
+    options,
+    horizontal,
+  } = plot;
+  const { roles, series, xs, incomplete, restX, intervalColumns: extents } = plot.rows;
   const several = series.length > 1;
   const beside = isBeside(plot.rows, options);
   check(plot, beside);

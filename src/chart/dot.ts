@@ -46,7 +46,7 @@ function layers(plot: Plot): VegaLiteSpec[] {
   );
   const count = rows.series.length;
   // Intervals of the same time stand beside each other; the tooltip has their time.
-  const dodged = rows.ends !== undefined && count > 1 && rows.roles.xKind === "time";
+  const dodged = rows.intervalColumns !== undefined && count > 1 && rows.roles.xKind === "time";
   const pixel = (plot.domain[1] - plot.domain[0]) / plot.width;
   const row = (point: Point): VegaLiteSpec => {
     if (!dodged) return specRow(point, plot);

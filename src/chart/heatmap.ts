@@ -36,7 +36,7 @@ export const HEATMAP: Kind = {
   ...sizes("a heat map"),
   categories: true,
   mostSeries: MOST_LINES,
-  ends: (rows, timeZone) => bucketEnds(rows, timeZone, "a heat map"),
+  bucketEnds: (rows, timeZone) => bucketEnds(rows, timeZone, "a heat map"),
   size: ({ xs, series, roles }) => ({
     height: Math.max(60, series.length * CELL.height),
     ...(roles.xKind === "category" && {
@@ -121,7 +121,7 @@ function unequalTimes({ roles, series, xs }: Rows, { range }: Origin): string[] 
 }
 
 function layers(plot: Plot): VegaLiteSpec[] {
-  const { rows, ends, fields, theme, width, height, x, y, tooltip } = plot;
+  const { rows, bucketEnds: ends, fields, theme, width, height, x, y, tooltip } = plot;
   const { roles, series, xs, points, incomplete } = rows;
   if (fields.series === undefined) {
     throw new ProbelabError(

@@ -29,7 +29,8 @@ const COMMON = {
 export const HISTOGRAM: Kind = {
   ...BAR,
   ...COMMON,
-  ends: ({ points }) => new Map(points.map(({ x, beside }) => [Number(x), Number(beside!["_to"])])),
+  bucketEnds: ({ points }) =>
+    new Map(points.map(({ x, beside }) => [Number(x), Number(beside!["_to"])])),
 };
 
 /** Of several groups the lines of their shares, through the middles of bins. */

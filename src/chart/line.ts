@@ -114,7 +114,7 @@ function denseLine({ x, y, color }: Plot): VegaLiteSpec {
 /** A shaded band between the two ends of each point, drawn below its line. @throws ProbelabError for many series. */
 function bandLayer(plot: Plot, faded: boolean): VegaLiteSpec[] {
   const { rows, fields, x, y, color } = plot;
-  if (rows.ends === undefined) return [];
+  if (rows.intervalColumns === undefined) return [];
   if (rows.series.length > MOST_BANDS) {
     throw new ProbelabError(
       `Can't draw bands of ${rows.series.length} series: they would hide each other; draw a panel for each with facet, or take at most ${MOST_BANDS} with top.`,

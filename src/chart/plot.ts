@@ -41,7 +41,7 @@ export interface Kind extends RowsKind {
   /** True where its title along numbers is "y against x". */
   readonly isAgainst?: boolean;
   /** Where the bucket of each x ends, for a kind that is wider than its points. */
-  ends?(this: void, rows: Rows, timeZone: string): Plot["ends"];
+  bucketEnds?(this: void, rows: Rows, timeZone: string): Plot["bucketEnds"];
   /** What it draws in place of the Result given, and in place of itself. */
   prepare?(this: void, result: Result, options: Options): Prepared;
   /** Changes the points before they are drawn: shares, another order, all cells. */
@@ -87,7 +87,7 @@ export interface Plot {
   readonly height: number;
   readonly domain: readonly [number, number];
   /** Where the bucket of each x ends, of bars, cells and steps. */
-  readonly ends: ReadonlyMap<number, number> | undefined;
+  readonly bucketEnds: ReadonlyMap<number, number> | undefined;
   /** Encoding channels. */
   readonly x: VegaLiteSpec;
   readonly y: VegaLiteSpec;
@@ -118,8 +118,8 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
   const { width = Math.min(size?.width ?? wide, most), height = size?.height ?? PLOT.height } =
     options;
   const timeZone = zoneOf(result.origin);
-  const ends = kind.ends?.(rows, timeZone);
-  const end = ends && [...ends.values()].at(-1);
+  const bucketEnds = kind.bucketEnds?.(rows, timeZone);
+  const end = bucketEnds && [...bucketEnds.values()].at(-1);
   const fields = specFields(rows);
   const names = roles.xKind === "category" ? categoryLabels(rows) : undefined;
   const domain = xDomain(rows, range, options.annotations ?? [], end);
@@ -156,7 +156,7 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
     width,
     height,
     domain,
-    ends,
+    bucketEnds,
     fields,
     ...(names && { names }),
     ...(horizontal ? horizontalChannels(x, y, [...names!.values()], options, width) : { x, y }),
@@ -220,7 +220,7 @@ export function specRow(point: Point, { rows, fields, names }: Plot): VegaLiteSp
 /** The row of a bar, a cell or a step, with the end and the middle of its bucket. */
 export function bucketRow(point: Point, plot: Plot): VegaLiteSpec {
   const from = Number(point.x);
-  const end = plot.ends?.get(from);
+  const end = plot.bucketEnds?.get(from);
   if (end === undefined) return specRow(point, plot);
   const [until, middle] = [end, (from + end) / 2].map((at) =>
     plot.rows.roles.xKind === "time" ? formatInstantIso(at) : at,
@@ -297,7 +297,11 @@ const RESERVED = "rank middle end incomplete other time label rows when top lowe
 
 // Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
 // objects. A name made of letters, digits and _ stays, but for those that objects already have.
-function specFields({ roles, seriesName, ends = ["low", "high"] }: Rows): Plot["fields"] {
+function specFields({
+  roles,
+  seriesName,
+  intervalColumns = ["low", "high"],
+}: Rows): Plot["fields"] {
   const used = new Set(RESERVED);
   const safe = (name: string): string => {
     let field = name.replace(/\W/g, "_").slice(0, 60) || "_";
@@ -307,7 +311,7 @@ function specFields({ roles, seriesName, ends = ["low", "high"] }: Rows): Plot["
   };
   const [x, y] = [safe(roles.x), safe(roles.y)];
   const series = seriesName !== undefined && { series: safe(seriesName) };
-  return { x, y, ...series, low: safe(ends[0]), high: safe(ends[1]) };
+  return { x, y, ...series, low: safe(intervalColumns[0]), high: safe(intervalColumns[1]) };
 }
 
 function seriesTitle({ series: [first = "", ...more] }: Rows["roles"]): string {
@@ -321,7 +325,7 @@ function tooltipChannel(
   timeZone: string,
   { yFormat, edges }: Options,
 ): VegaLiteSpec[] {
-  const { roles, points, ends } = rows;
+  const { roles, points, intervalColumns } = rows;
   const values = points.map(({ y }) => y ?? 0);
   const format = yFormat ?? numberFormat(values, roles.measure?.unit);
   const x = heading(roles.x);
@@ -338,7 +342,7 @@ function tooltipChannel(
     ...(points.some(({ top }) => top !== undefined)
       ? [{ field: "top", type: "quantitative", title: `${measureTitle(rows)}, up to`, format }]
       : []),
-    ...(ends ?? []).map((name, at) => ({
+    ...(intervalColumns ?? []).map((name, at) => ({
       field: at === 0 ? fields.low : fields.high,
       type: "quantitative",
       title: words(name),

@@ -64,7 +64,7 @@ export interface Rows {
   /** True where the categories are a question's groups, which have no order of their own. */
   readonly unordered?: boolean;
   /** Columns of the ends of a band or of intervals, where there are any. */
-  readonly ends?: readonly [string, string];
+  readonly intervalColumns?: readonly [string, string];
   /** The series in the order in which thinned lines are drawn over each other, "other" first. */
   readonly painted?: readonly number[];
   /** The panels of all points, where there are several. */
@@ -186,7 +186,7 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
     }),
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),
-    ...(ends && { ends: ends.columns }),
+    ...(ends && { intervalColumns: ends.columns }),
     unordered: along?.ordered !== true && !isVersionColumn(roles.x),
     incomplete: new Set(incomplete.map((start) => start.getTime())),
     sentences: [

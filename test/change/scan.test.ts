@@ -36,7 +36,7 @@ function tables(
     users: cuboid(leaves, [0, 1, 2]),
     isNarrow: false,
     isShare: false,
-    isAlone: false,
+    isIndependent: false,
     usual: { dispersion: 3, least: 1 },
     tolerance: () => 0.05,
   };

@@ -14,14 +14,14 @@ import {
   whereOf,
 } from "./releases.js";
 import { runSizes } from "./run-sizes.js";
-import { search, seenOf, type Contrast, type Found, type Outcome } from "./scan.js";
+import { search, seenOf, type Contrast, type Found, type SearchResult } from "./scan.js";
 import { CERTAIN, CLUMP, PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
 /** Causes that are told where none is certain. */
 const MOST_GUESSED = 3;
 
 /** Rows that came in another number than was to be expected. */
-interface Cause {
+interface CountCause {
   readonly where: CauseWhere;
   readonly leaves: readonly number[];
   /** The rows whose expectation, less what the others of them came to, is that of its own. */
@@ -50,7 +50,7 @@ export function flowAccount(given: ChangeCells): Account {
     const perRun = (total(expected, some) + total(after, some)) / total(size, some) || 0;
     return CONFIDENCES[0.95] * Math.sqrt(outcome.variance(some)) * perRun;
   };
-  const part = (cause: Cause): Part => {
+  const part = (cause: CountCause): Part => {
     const { where, leaves, scope, rest = false, open, doubt } = cause;
     const own = new Set(leaves);
     const others = scope.filter((leaf) => !own.has(leaf));
@@ -70,11 +70,11 @@ export function flowAccount(given: ChangeCells): Account {
       doubt,
     };
   };
-  const causeOf = (one: Found, doubt?: Doubt): Cause => {
+  const causeOf = (one: Found, doubt?: Doubt): CountCause => {
     const { leaves, rest } = one;
     return byRelease({ where: whereOf(cells, one), leaves, scope: leaves, rest, doubt });
   };
-  const wholeCause = (leaves: readonly number[], doubt?: Doubt): Cause =>
+  const wholeCause = (leaves: readonly number[], doubt?: Doubt): CountCause =>
     byRelease({ where: {}, leaves, scope: leaves, open: openOf(cells, rival), doubt });
   const causes = named.map((one) => causeOf(one));
   if (whole?.isCertain === true) causes.push(wholeCause(whole.leaves));
@@ -125,7 +125,7 @@ export function flowAccount(given: ChangeCells): Account {
   };
 
   /** Of a program that changed, the release that did. */
-  function byRelease(cause: Cause): Cause {
+  function byRelease(cause: CountCause): CountCause {
     const name = cells.names[version];
     const whose = programOf(cells, cause.leaves);
     const isOne = program < 0 || Object.keys(whose).length > 0;
@@ -136,7 +136,7 @@ export function flowAccount(given: ChangeCells): Account {
     const { leaves, version: release, rival } = guilty;
     const wide = { ...whose, ...cause.where };
     const where = { ...wide, [name]: release };
-    const open: Cause["open"] =
+    const open: CountCause["open"] =
       rival === undefined
         ? undefined
         : rival === null
@@ -170,7 +170,7 @@ function expectedIn(cells: ChangeCells, counted: Counted, causes: readonly Found
 }
 
 /** Values and combinations of values whose rows (runs, where they are known) came in another number. */
-function searchCounts(cells: ChangeCells, counted: ChangeCells): Outcome {
+function searchCounts(cells: ChangeCells, counted: ChangeCells): SearchResult {
   const { runs, ratio, leaves, source } = cells;
   const { version } = releaseDimensions(cells);
   const prior = runs || source === "runs" ? CLUMP.runs : CLUMP.rows;
@@ -185,7 +185,7 @@ function searchCounts(cells: ChangeCells, counted: ChangeCells): Outcome {
       exposureBefore: size,
       ...usersOf(cells),
       isShare: false,
-      isAlone: false,
+      isIndependent: false,
       usual: { dispersion: prior, least: 1 },
       tolerance: (dims) =>
         dims.length === 0 || dims.includes(version) ? TOTAL_TOLERANCE : PART_TOLERANCE,

@@ -150,7 +150,7 @@ function contrastOf(cells: ChangeCells): Contrast {
     exposureBefore: scaled(before),
     ...usersOf(cells),
     isShare: variance === undefined && mean <= 1,
-    isAlone: cells.source === "rows" && variance === undefined,
+    isIndependent: cells.source === "rows" && variance === undefined,
     usual: { dispersion, least: dispersion },
     tolerance: (dims) => (dims.length === 0 ? TOTAL_TOLERANCE : PART_TOLERANCE),
   };
@@ -201,7 +201,7 @@ function mixOf(
     exposureAfter: size,
     exposureBefore: size,
     isShare: false,
-    isAlone: false,
+    isIndependent: false,
     usual: { dispersion: CLUMP.rows, least: 1 },
     tolerance: () => 0,
   };

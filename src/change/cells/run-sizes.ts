@@ -42,7 +42,7 @@ export function runSizes(cells: ChangeCells) {
     exposureBefore: by(toHaveHeld, unit),
     ...usersOf(cells),
     isShare: false,
-    isAlone: false,
+    isIndependent: false,
     usual: { dispersion: 1, least: 1 },
     tolerance: () => TOTAL_TOLERANCE,
   };
@@ -52,17 +52,20 @@ export function runSizes(cells: ChangeCells) {
     some: readonly number[],
     more: Pick<Part, "doubt" | "open"> = {},
   ): Part[] => {
-    const [came, come] = [total(had, some), total(runs.after, some)];
+    const [runsDue, runsCame] = [total(had, some), total(runs.after, some)];
     const own = total(was, some) / total(toHaveHeld, some);
-    if (!(own > 0) || came < LEAST_RUNS || come < LEAST_RUNS) return [];
+    if (!(own > 0) || runsDue < LEAST_RUNS || runsCame < LEAST_RUNS) return [];
     const asBefore = some.map((leaf) => (is[leaf]! > 0 ? toHold[leaf]! * own : after[leaf]!));
     if (more.doubt === undefined) some.forEach((leaf, at) => (after[leaf] = asBefore[at]!));
     const [before, now] = [asBefore.reduce((sum, n) => sum + n, 0), total(cells.after, some)];
     const scale = total(toHold, some) / total(given.exposureAfter, some);
     const half = CONFIDENCES[0.95] * Math.sqrt(variance(some)) * scale;
     const rows = { where, leaves: some, before, after: now, change: now - before, half };
-    const size = { holds: total(is, some) / come, held: (total(toHold, some) * own) / come };
-    return [{ ...rows, kind: "runs hold", ...size, grown: come / came, ...more }];
+    const size = {
+      holds: total(is, some) / runsCame,
+      held: (total(toHold, some) * own) / runsCame,
+    };
+    return [{ ...rows, kind: "runs hold", ...size, grown: runsCame / runsDue, ...more }];
   };
   const sizes = named.flatMap((one) => part(whereOf(cells, one), one.leaves));
   if (whole?.isCertain === true) {

@@ -42,7 +42,7 @@ export interface Contrast {
   /** True if a count is a part of its exposure (binomial). */
   readonly isShare: boolean;
   /** True if rows come one by one: their dispersion is 1. */
-  readonly isAlone: boolean;
+  readonly isIndependent: boolean;
   /** The rows of one user are of one of these groups. */
   readonly users: Cuboid;
   /** True if such a group is so narrow that what comes from one may be one user's. */
@@ -66,7 +66,7 @@ export interface Found {
   readonly price: number;
 }
 
-export interface Outcome {
+export interface SearchResult {
   /** Certain ones, in the order they were found. */
   readonly named: readonly Found[];
   /** Those that only may be, the likeliest first, and which of them may be one user's. */
@@ -152,8 +152,8 @@ const [MEDIAN, QUARTILE] = [0.4549, 0.1015];
  * @param out leaves that show nothing. @param isRobust whether causes may be among the others.
  */
 function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust: boolean): Column {
-  const { users, usual, isAlone, isShare } = given;
-  if (isAlone) return new Float64Array(users.groups).fill(1);
+  const { users, usual, isIndependent, isShare } = given;
+  if (isIndependent) return new Float64Array(users.groups).fill(1);
   const columns = each(columnsOf(given), (column) => sums(users, column, out));
   const { off, variance } = residuals(columns, level, isShare);
   const size = sums(
@@ -189,17 +189,17 @@ function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust:
   return Float64Array.from(bins, (bin) => shown[bin]!);
 }
 
-interface Explained {
+interface Fit {
   readonly found: readonly Found[];
   /** What all others did, as a factor: 1 but where the whole changed. */
   readonly level: number;
-  readonly rival?: Outcome["rival"];
+  readonly rival?: SearchResult["rival"];
 }
 
 /** A contrast whose rows are divided by their dispersion, so that they count as independent. */
-function effectiveOf(given: Contrast, phi: Column) {
+function effectiveOf(given: Contrast, dispersions: Column) {
   const columns = each(columnsOf(given), (column) =>
-    column.map((value, leaf) => value / phi[given.users.parts[leaf]!]!),
+    column.map((value, leaf) => value / dispersions[given.users.parts[leaf]!]!),
   );
   const all = each(columns, (column) => total(column));
   // Of what is new a little of all others is expected.
@@ -218,7 +218,7 @@ function effectiveOf(given: Contrast, phi: Column) {
   /** The part of the excess that is of some sums. */
   const partOf = ([a, b, x, y]: Sums) => (a - (b * x) / y) / excess;
   // Of rows that come one by one nearly all is beyond chance: what explains most, by its width (Adtributor).
-  const isByExcess = given.isShare && given.isAlone && isFar;
+  const isByExcess = given.isShare && given.isIndependent && isFar;
   return { columns, all, gain, partOf, isByExcess };
 }
 
@@ -226,8 +226,8 @@ type Effective = ReturnType<typeof effectiveOf>;
 const ratioOf = ([a, b, x, y]: Sums) => (a * y) / (b * x);
 
 /** The whole as a change of parts, or of all alike but for parts, whichever explains it better. */
-function explained(given: Contrast, phi: Column): Explained {
-  const effective = effectiveOf(given, phi);
+function fit(given: Contrast, dispersions: Column): Fit {
+  const effective = effectiveOf(given, dispersions);
   const { all, columns, gain, isByExcess } = effective;
   const price = Math.log(cuboids(given.leaves).length);
   const parts = greedy(given, effective);
@@ -259,7 +259,7 @@ function explained(given: Contrast, phi: Column): Explained {
  *
  * @param isAlike whether all others changed, too: what they did is ordinary then.
  */
-function greedy(given: Contrast, effective: Effective, isAlike = false): Explained {
+function greedy(given: Contrast, effective: Effective, isAlike = false): Fit {
   const { leaves, tolerance } = given;
   const { isByExcess } = effective;
   const cube = cuboids(leaves);
@@ -413,9 +413,9 @@ function weigh(
 
 /** How much speaks for a change of leaves that no search chose; 0 where it may be one user's. */
 export function evidence(given: Contrast, leaves: readonly number[], level: number): number {
-  const phi = dispersionOf(given, level, marked(given.after.length, [{ leaves }]), false);
+  const dispersions = dispersionOf(given, level, marked(given.after.length, [{ leaves }]), false);
   const isOneUser = places(given, leaves, level) < WIDE;
-  return isOneUser ? 0 : weigh(effectiveOf(given, phi), leaves, level, 0) / UNSEEN;
+  return isOneUser ? 0 : weigh(effectiveOf(given, dispersions), leaves, level, 0) / UNSEEN;
 }
 
 /**
@@ -424,14 +424,14 @@ export function evidence(given: Contrast, leaves: readonly number[], level: numb
  *
  * @param make the contrast, learned from leaves that aren't out.
  */
-export function search(make: (out: Uint8Array) => Contrast): Outcome {
+export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   let given = make(new Uint8Array(0));
   const many = given.after.length;
   const none = new Uint8Array(many);
-  const first = explained(given, dispersionOf(given, 1, none, true));
+  const first = fit(given, dispersionOf(given, 1, none, true));
   const out = marked(many, first.found);
   given = make(out);
-  const { found, level, rival } = explained(given, dispersionOf(given, first.level, out, true));
+  const { found, level, rival } = fit(given, dispersionOf(given, first.level, out, true));
   const placesOf = new Map(
     found.map((one) => [one, given.isNarrow ? places(given, one.leaves, level) : Infinity]),
   );
@@ -440,8 +440,8 @@ export function search(make: (out: Uint8Array) => Contrast): Outcome {
   const oneUser = new Set(found.filter((one) => !isWide(one)));
   // What moved in a handful of places may be users who came or went: it shows how they do.
   const beside = (some: readonly Found[]) => dispersionOf(given, level, marked(many, some), false);
-  const phi = beside(wide);
-  const effective = effectiveOf(given, phi);
+  const dispersions = beside(wide);
+  const effective = effectiveOf(given, dispersions);
   const weights = new Map(
     found.map((one) => {
       const own = oneUser.has(one) ? effectiveOf(given, beside([...wide, one])) : effective;
@@ -450,7 +450,7 @@ export function search(make: (out: Uint8Array) => Contrast): Outcome {
     }),
   );
   // Rows that come one by one have no users heavier than seen.
-  const unseen = given.isAlone ? 1 : UNSEEN;
+  const unseen = given.isIndependent ? 1 : UNSEEN;
   const isNamed = (one: Found) => {
     const least = one.price + CAUTION;
     return weights.get(one)! / unseen > least && PLACE * placesOf.get(one)! > least;
@@ -466,7 +466,7 @@ export function search(make: (out: Uint8Array) => Contrast): Outcome {
     let [all, noise] = [0, 0];
     for (const leaf of some) {
       const n = given.after[leaf]! + given.before[leaf]!;
-      [all, noise] = [all + n, noise + n * phi[given.users.parts[leaf]!]!];
+      [all, noise] = [all + n, noise + n * dispersions[given.users.parts[leaf]!]!];
     }
     return noise / all || given.usual.dispersion;
   };
