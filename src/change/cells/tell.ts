@@ -204,7 +204,8 @@ function shortChange(before: number | null, after: number | null, unit: string):
 /** ", 80 % of the change"; nothing where it went against the change, or parts outweigh it by far. */
 function partText(part: number | null): string {
   if (part === null || part < 0.01 || part > 2) return "";
-  if (part > 1 + PART_TOLERANCE) return ", more than the change: other rows went the other way";
+  if (part > 1 + PART_TOLERANCE)
+    return ", which is more than the change: other rows went the other way";
   return `, ${part > 1 - PART_TOLERANCE ? "all" : percent(part)} of the change`;
 }
 
