@@ -116,18 +116,8 @@ function check({ rows: { roles, series, xs }, options }: Plot, beside: boolean):
 
 function layers(given: Plot): VegaLiteSpec[] {
   const plot = given.options.text === undefined ? given : padForLabels(given, given.options.text);
-  const {
-    bucketEnds: ends,
-    fields,
-    theme,
-    width,
-    x,
-    y,
-    color,
-    tooltip,
-    options,
-    horizontal,
-  } = plot;
+  const { fields, theme, width, x, y, color, tooltip, options, horizontal } = plot;
+  const ends = plot.bucketEnds;
   const { roles, series, xs, incomplete, restX, intervalColumns: extents } = plot.rows;
   const several = series.length > 1;
   const beside = isBeside(plot.rows, options);

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { askCells } from "../change/cells/cells.js";
-import { compareCells, weekBefore, type MovedValue } from "../change/cells/compare.js";
+import { compareCells, movedValues, weekBefore, type MovedValue } from "../change/cells/compare.js";
 import { explainAsked, type Explanation } from "../change/cells/explain.js";
 import { tell } from "../change/finding.js";
 import { PART_TOLERANCE } from "../change/cells/thresholds.js";
@@ -76,7 +76,7 @@ export const explainCommand = answering<Flags>(
     const isFound = why.found || found;
     const { causes, rest, moves } = why;
     // A row whose interval leaves out what is usual is no all-clear; users who upgrade move versions.
-    const judged = compareCells(cells, Infinity).values;
+    const judged = movedValues(cells).map(({ value }) => value);
     const open = judged.filter(({ dimension, before: was, low, high }) => {
       const usual = PART_TOLERANCE * (was ?? 0);
       const isBeyond = low !== null && high !== null && (low > usual || high < -usual);

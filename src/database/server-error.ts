@@ -77,6 +77,7 @@ export function cutAnswer(found: string): AnswerError {
   );
 }
 
+const strange = (found: string): string => `gave an answer that ClickHouse does not give: ${found}`;
 const OUR_URL =
   "Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)";
 
@@ -85,11 +86,7 @@ export function strangeAnswer(bytes: Uint8Array): AnswerError {
   const text = Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
   const isText = !/[\0-\x08\x0e-\x1f\ufffd]/.test(text);
   const found = isText ? firstSentence(text).slice(0, 200) : "bytes of another kind";
-  return new AnswerError(
-    `gave an answer that ClickHouse does not give: ${found}`,
-    OUR_URL,
-    undefined,
-  );
+  return new AnswerError(strange(found), OUR_URL, undefined);
 }
 
 /**
@@ -139,7 +136,7 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   }
   // A value that can't be sent, such as a Symbol.
   if (cause instanceof TypeError) return new ProbelabError(`Can't ${action}: ${said}.`, { cause });
-  return serverError(strangeAnswer(Buffer.from(said)), action, source);
+  return new ProbelabError(`Can't ${action}: ${source} ${strange(said)}. ${OUR_URL}.`, { cause });
 }
 
 /** Codes of Node.js and OpenSSL. */

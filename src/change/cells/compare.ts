@@ -130,36 +130,9 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 export function compareCells(given: ChangeCells, top: number): RangeComparison {
   // Without what should have come, upgrades would look like noise.
   const { cells, account } = accountOf(given);
-  const { names, origin } = cells;
+  const { origin } = cells;
   const { before, after, parts } = account;
-  const { version, program } = releaseDimensions(cells);
-  const all = names.flatMap((dimension, at) => {
-    const named = at === version && program >= 0 ? [program, version] : [at];
-    const { parts: places, example } = cuboid(cells.leaves, named);
-    return [...leavesBy(places)].map(([group, leaves]) => {
-      const { beyond, ...moved } = movedOf(cells, account, leaves);
-      const texts = named.map(
-        (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
-      );
-      // As explain names it: a cause of this value, which moved the same way.
-      const stands = parts.some(
-        ({ where, doubt, kind, change }) =>
-          doubt === undefined &&
-          kind !== "mix" &&
-          dimension in where &&
-          named.every((one, k) => !(names[one]! in where) || where[names[one]!] === texts[k]) &&
-          change * beyond > 0 &&
-          Math.abs(moved.relative ?? 1) > PART_TOLERANCE,
-      );
-      const text = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
-      // Users upgrade all the time: what else stands out comes before versions, and before all others.
-      const rank = stands ? Number(at === version) : 2;
-      // One of two values is as far beyond as the other: the last digits of sums are no order.
-      const far = Number(Math.abs(beyond).toPrecision(9));
-      return { value: { dimension, value: text, ...moved }, rank, far, key: `${at} ${text}` };
-    });
-  });
-  all.sort((a, b) => a.rank - b.rank || b.far - a.far || (a.key < b.key ? -1 : 1));
+  const all = movedValues(given);
   const listed = all.slice(0, top).map(({ value }) => value);
   const outstanding = all.flatMap(({ value, rank }) => (rank < 2 ? [value] : []));
   const result = resultOfRows(listed, {
@@ -190,6 +163,41 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
     values: listed,
     result,
   };
+}
+
+/** What each value of each dimension did: those first that `explain` names, then those that moved most beyond the whole. */
+export function movedValues(given: ChangeCells): { value: MovedValue; rank: number }[] {
+  const { cells, account } = accountOf(given);
+  const { names } = cells;
+  const { parts } = account;
+  const { version, program } = releaseDimensions(cells);
+  const all = names.flatMap((dimension, at) => {
+    const named = at === version && program >= 0 ? [program, version] : [at];
+    const { parts: places, example } = cuboid(cells.leaves, named);
+    return [...leavesBy(places)].map(([group, leaves]) => {
+      const { beyond, ...moved } = movedOf(cells, account, leaves);
+      const texts = named.map(
+        (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
+      );
+      // As explain names it: a cause of this value, which moved the same way.
+      const stands = parts.some(
+        ({ where, doubt, kind, change }) =>
+          doubt === undefined &&
+          kind !== "mix" &&
+          dimension in where &&
+          named.every((one, k) => !(names[one]! in where) || where[names[one]!] === texts[k]) &&
+          change * beyond > 0 &&
+          Math.abs(moved.relative ?? 1) > PART_TOLERANCE,
+      );
+      const text = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
+      // Users upgrade all the time: what else stands out comes before versions, and before all others.
+      const rank = stands ? Number(at === version) : 2;
+      // One of two values is as far beyond as the other: the last digits of sums are no order.
+      const far = Number(Math.abs(beyond).toPrecision(9));
+      return { value: { dimension, value: text, ...moved }, rank, far, key: `${at} ${text}` };
+    });
+  });
+  return all.sort((a, b) => a.rank - b.rank || b.far - a.far || (a.key < b.key ? -1 : 1));
 }
 
 /** What some rows did, and how far beyond the whole, in rows: a rate of few rows that doubled moves little. */

@@ -95,8 +95,8 @@ const RECENT = 0.3;
 /** Variances beyond which a deviance is an outage or a burst; fewer dispersions an hour are a thin flow. */
 const CLIP = 9;
 const THIN = 30;
-/** How quickly a dispersion forgets. */
-const ALL = 0.005;
+/** Share of what is known of the dispersion that a bucket forgets. */
+const FORGET_SPREAD = 0.005;
 /** Scores above this quantile are peaks; so many of a usual mean (of scores, of squares) count as seen; the share that are outages. */
 const HIGH = 0.93;
 const PRIOR = { peaks: 15, means: [0.42, 2.4] };
@@ -149,9 +149,9 @@ class Dispersion {
     const clipped = Math.min(square, CLIP * usual) * 1.05;
     const sums = this.#sums;
     let term = 1 / usual ** 2;
-    for (let i = 0; i < 3; i++, term *= expected) sums[i] = sums[i]! * (1 - ALL) + term;
+    for (let i = 0; i < 3; i++, term *= expected) sums[i] = sums[i]! * (1 - FORGET_SPREAD) + term;
     term = clipped / usual ** 2;
-    for (let i = 3; i < 5; i++, term *= expected) sums[i] = sums[i]! * (1 - ALL) + term;
+    for (let i = 3; i < 5; i++, term *= expected) sums[i] = sums[i]! * (1 - FORGET_SPREAD) + term;
     const [one, x, xx, y, xy] = sums as [number, number, number, number, number];
     const slope = Math.max(0, (one * xy - x * y) / (one * xx - x * x) || 0);
     this.#phi = Math.max(this.least, (y - slope * x) / one);
