@@ -128,7 +128,6 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 
 /** Compares cells that were asked: what {@link compare} does after its two scans. */
 export function compareCells(given: ChangeCells, top: number): RangeComparison {
-  // Without what should have come, upgrades would look like noise.
   const { cells, account } = accountOf(given);
   const { origin } = cells;
   const { before, after, parts } = account;
@@ -167,6 +166,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
 
 /** What each value of each dimension did: those first that `explain` names, then those that moved most beyond the whole. */
 export function movedValues(given: ChangeCells): { value: MovedValue; rank: number }[] {
+  // Without what should have come, upgrades would look like noise.
   const { cells, account } = accountOf(given);
   const { names } = cells;
   const { parts } = account;
