@@ -47,8 +47,8 @@ export interface Contrast {
   readonly users: Cuboid;
   /** True if such a group is so narrow that what comes from one may be one user's. */
   readonly isNarrow: boolean;
-  /** The dispersion before any is seen, and the least. */
-  readonly usual: { readonly dispersion: number; readonly least: number };
+  /** The dispersion before any is seen. */
+  readonly usualDispersion: number;
   /** How much an element of these dimensions moves without being a cause. */
   readonly tolerance: (dims: readonly number[]) => number;
 }
@@ -152,7 +152,7 @@ const [MEDIAN, QUARTILE] = [0.4549, 0.1015];
  * @param out leaves that show nothing. @param isRobust whether causes may be among the others.
  */
 function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust: boolean): Column {
-  const { users, usual, isIndependent, isShare } = given;
+  const { users, usualDispersion, isIndependent, isShare } = given;
   if (isIndependent) return new Float64Array(users.groups).fill(1);
   const columns = each(columnsOf(given), (column) => sums(users, column, out));
   const { off, variance } = residuals(columns, level, isShare);
@@ -184,7 +184,7 @@ function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust:
     // Causes raise the mean; users of few rows, all of which fail or none, the median.
     const robust = n < BIN ? sorted[n >> 2]! / QUARTILE : sorted[n >> 1]! / MEDIAN;
     const seen = n > 0 && isRobust ? Math.min(mean, robust) : mean;
-    return Math.max(usual.least, (n * seen + known * usual.dispersion) / (n + known));
+    return Math.max(1, (n * seen + known * usualDispersion) / (n + known));
   });
   return Float64Array.from(bins, (bin) => shown[bin]!);
 }
@@ -468,7 +468,7 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
       const n = given.after[leaf]! + given.before[leaf]!;
       [all, noise] = [all + n, noise + n * dispersions[given.users.parts[leaf]!]!];
     }
-    return noise / all || given.usual.dispersion;
+    return noise / all || given.usualDispersion;
   };
   return {
     named,
