@@ -1,6 +1,7 @@
 import { greatest } from "../../base/statistics.js";
 import {
   cuboids,
+  leavesBy,
   leavesIn,
   marked,
   rollUp,
@@ -377,24 +378,24 @@ function expectedOf(given: Contrast, leaves: readonly number[]): number {
 }
 
 /**
- * From how many groups of users a change comes, as if each had an equal part: (Σd)² / Σd², the square of
- * the self-normalized sum (Efron 1969), which a few that move by chance can't make large.
+ * How many groups of users speak for a change against `level`, each at most once: what happened in one,
+ * however much, may be its own.
  */
-function places(given: Contrast, leaves: readonly number[], level: number): number {
-  const index = new Map<number, number>();
-  const parts = Int32Array.from(leaves, (leaf) => {
-    const group = given.users.parts[leaf]!;
-    if (!index.has(group)) index.set(group, index.size);
-    return index.get(group)!;
-  });
-  const columns = each(columnsOf(given), (column) =>
-    sums(
-      { parts, groups: index.size },
-      Float64Array.from(leaves, (leaf) => column[leaf]!),
-    ),
-  );
-  const { off } = residuals(columns, level, given.isShare);
-  return total(off) ** 2 / total(off.map((by) => by ** 2)) || 0;
+function places(
+  { users, isNarrow }: Contrast,
+  { columns, gain }: Effective,
+  leaves: readonly number[],
+  level: number,
+): number {
+  if (!isNarrow) return Infinity;
+  const all = ratioOf(each(columns, (column) => total(column, leaves)));
+  let sum = 0;
+  for (const own of leavesBy(users.parts, leaves).values()) {
+    const sums = each(columns, (column) => total(column, own));
+    const isAlike = ratioOf(sums) > level === all > level;
+    sum += (isAlike ? 1 : -1) * Math.min(1, gain(sums, level, 0) / PLACE);
+  }
+  return sum;
 }
 
 /** The log-likelihood ratio of a change of some leaves against `level`. */
@@ -414,8 +415,9 @@ function weigh(
 /** How much speaks for a change of leaves that no search chose; 0 where it may be one user's. */
 export function evidence(given: Contrast, leaves: readonly number[], level: number): number {
   const dispersions = dispersionOf(given, level, marked(given.after.length, [{ leaves }]), false);
-  const isOneUser = places(given, leaves, level) < WIDE;
-  return isOneUser ? 0 : weigh(effectiveOf(given, dispersions), leaves, level, 0) / UNSEEN;
+  const effective = effectiveOf(given, dispersions);
+  const isOneUser = places(given, effective, leaves, level) < WIDE;
+  return isOneUser ? 0 : weigh(effective, leaves, level, 0) / UNSEEN;
 }
 
 /**
@@ -431,10 +433,10 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   const first = fit(given, dispersionOf(given, 1, none, true));
   const out = marked(many, first.found);
   given = make(out);
-  const { found, level, rival } = fit(given, dispersionOf(given, first.level, out, true));
-  const placesOf = new Map(
-    found.map((one) => [one, given.isNarrow ? places(given, one.leaves, level) : Infinity]),
-  );
+  const learned = dispersionOf(given, first.level, out, true);
+  const { found, level, rival } = fit(given, learned);
+  const searched = effectiveOf(given, learned);
+  const placesOf = new Map(found.map((one) => [one, places(given, searched, one.leaves, level)]));
   const isWide = (one: Found) => placesOf.get(one)! >= WIDE;
   const wide = found.filter(isWide);
   const oneUser = new Set(found.filter((one) => !isWide(one)));
