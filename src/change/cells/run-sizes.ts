@@ -32,7 +32,9 @@ export function runSizes(cells: ChangeCells) {
   const [toHold, toHaveHeld] = [by(runs.after, held), by(had, held)];
   // In units of their variance. A flood of runs is named as one; of a run of one measurement none is missing.
   const unit = held.map((n, leaf) =>
-    n > 1 && runs.after[leaf]! <= FLOOD * (had[leaf]! + LEAST_RUNS) ? 1 / (n * scatter[leaf]!) : 0,
+    (n > 1 || is[leaf]! > toHold[leaf]!) && runs.after[leaf]! <= FLOOD * (had[leaf]! + LEAST_RUNS)
+      ? 1 / (n * scatter[leaf]!)
+      : 0,
   );
   const given: Contrast = {
     leaves,
