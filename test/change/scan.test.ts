@@ -34,6 +34,7 @@ function tables(
     exposureAfter: exposure,
     exposureBefore: exposure,
     users: cuboid(leaves, [0, 1, 2]),
+    clusters: cuboid(leaves, [0, 1, 2]),
     isNarrow: false,
     isShare: false,
     isIndependent: false,

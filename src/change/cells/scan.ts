@@ -46,7 +46,9 @@ export interface Contrast {
   readonly isIndependent: boolean;
   /** The rows of one user are of one of these groups. */
   readonly users: Cuboid;
-  /** True if such a group is so narrow that what comes from one may be one user's. */
+  /** Those groups by release: the rows of one, which users take or leave as a whole, scatter together. */
+  readonly clusters: Cuboid;
+  /** True if a group of users is so narrow that what comes from one may be one user's. */
   readonly isNarrow: boolean;
   /** The dispersion before any is seen. */
   readonly usualDispersion: number;
@@ -147,18 +149,32 @@ function residuals([a, b, x, y]: Four<Column>, level: number, isShare: boolean) 
 const [MEDIAN, QUARTILE] = [0.4549, 0.1015];
 
 /**
- * The quasi-Poisson dispersion of each group of users, as groups of its size show it (McCullagh and
- * Nelder, Generalized Linear Models, 1989, 4.5): while causes aren't known, by the median of squares.
+ * The quasi-Poisson dispersion of each leaf, as groups of the size of its own show it, of users and of
+ * users of one release (McCullagh and Nelder, Generalized Linear Models, 1989, 4.5): while causes aren't
+ * known, by the median of squares.
  *
  * @param out leaves that show nothing. @param isRobust whether causes may be among the others.
  */
 function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust: boolean): Column {
-  const { users, usualDispersion, isIndependent, isShare } = given;
-  if (isIndependent) return new Float64Array(users.groups).fill(1);
-  const columns = each(columnsOf(given), (column) => sums(users, column, out));
+  const { users, clusters, isIndependent } = given;
+  if (isIndependent) return new Float64Array(users.parts.length).fill(1);
+  const of = (groups: Cuboid) => dispersionIn(groups, given, level, out, isRobust);
+  const own = of(users);
+  return users === clusters ? own : of(clusters).map((n, leaf) => Math.max(n, own[leaf]!));
+}
+
+function dispersionIn(
+  clusters: Cuboid,
+  given: Contrast,
+  level: number,
+  out: Uint8Array,
+  isRobust: boolean,
+): Column {
+  const { usualDispersion, isShare } = given;
+  const columns = each(columnsOf(given), (column) => sums(clusters, column, out));
   const { off, variance } = residuals(columns, level, isShare);
   const size = sums(
-    users,
+    clusters,
     given.after.map((n, leaf) => n + given.before[leaf]!),
   );
   const sorted = size.filter((n) => n > 0).sort();
@@ -187,7 +203,7 @@ function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust:
     const seen = n > 0 && isRobust ? Math.min(mean, robust) : mean;
     return Math.max(1, (n * seen + known * usualDispersion) / (n + known));
   });
-  return Float64Array.from(bins, (bin) => shown[bin]!);
+  return Float64Array.from(clusters.parts, (cluster) => shown[bins[cluster]!]!);
 }
 
 interface Fit {
@@ -200,7 +216,7 @@ interface Fit {
 /** A contrast whose rows are divided by their dispersion, so that they count as independent. */
 function effectiveOf(given: Contrast, dispersions: Column) {
   const columns = each(columnsOf(given), (column) =>
-    column.map((value, leaf) => value / dispersions[given.users.parts[leaf]!]!),
+    column.map((value, leaf) => value / dispersions[leaf]!),
   );
   const all = each(columns, (column) => total(column));
   // Of what is new a little of all others is expected.
@@ -483,7 +499,7 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
     let [all, noise] = [0, 0];
     for (const leaf of some) {
       const n = given.after[leaf]! + given.before[leaf]!;
-      [all, noise] = [all + n, noise + n * dispersions[given.users.parts[leaf]!]!];
+      [all, noise] = [all + n, noise + n * dispersions[leaf]!];
     }
     return noise / all || given.usualDispersion;
   };
