@@ -8,7 +8,6 @@ import type { Evidence } from "../change/cells/evidence.js";
 import { explain, type Explanation } from "../change/cells/explain.js";
 import { tell, type Finding } from "../change/finding.js";
 import {
-  endOfDrop,
   endText,
   findAnomalies,
   SLOW,
@@ -16,7 +15,6 @@ import {
   type AnomaliesFinding,
   type FoundAnomalies,
 } from "../change/series/anomalies.js";
-import { UNKNOWN, type Recovery } from "../change/series/forecast.js";
 import { elementText } from "../change/words.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
@@ -40,9 +38,8 @@ export interface LabAnomaliesOptions {
 export interface AnomaliesVerdict extends AnomaliesFinding {
   /**
    * `dropping`: fewer come than expected, until the last whole hour; `silent`: no measurement, or no
-   * log line, comes any more; `recovered`: there was a drop, and half of it can't be missing any more,
-   * of the whole and of each part that was named; `unsure`: there was a drop, and it isn't clear
-   * whether that is so; `usual`; `unknown`: no drop was seen, but half of a program, country or network
+   * log line, comes any more; `recovered`: there was a drop, and half of it can't be missing any more;
+   * `unsure`: there was a drop, and it isn't clear whether that is so; `usual`; `unknown`: no drop was seen, but half of a program, country or network
    * of 5 % of all could be lost for a day without an alarm.
    */
   readonly state: "dropping" | "silent" | "recovered" | "unsure" | "usual" | "unknown";
@@ -106,7 +103,7 @@ interface Verdict extends Pick<AnomaliesVerdict, "state" | "headline" | "evidenc
  * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the measurements of
  * each hour, of the whole, of each program, country, network, and program in a country, without the hours
  * for which rows may still be stored (by the lag of the last day); what is behind the drop, against the
- * same hours of the week before; and whether it is over, in the whole and in each part that is named.
+ * same hours of the week before; and whether it is over, where it was seen. Parts that may still be down have alarms of their own.
  */
 export async function flowAnomalies(
   measurements: Measurements,
@@ -138,7 +135,7 @@ export async function flowAnomalies(
       : silence !== undefined
         ? { state: "silent", headline: "No log line comes any more", evidence: silence }
         : shown
-          ? await isItOver(asked, look, shown, why)
+          ? isItOver(asked, shown)
           : quiet(asked, look);
   const others = shown === undefined ? [] : [shownIn, whole];
   const texts = [
@@ -226,42 +223,17 @@ function goingOn(shown: Alarm, timeText: (time: Date) => string): Verdict {
   };
 }
 
-/** Judges whether a drop is over: the alarm that is shown, and each part that accounts for it, must be back. */
-async function isItOver(
-  asked: Asked,
-  { known }: Look,
-  shown: Alarm,
-  why: Explanation | null,
-): Promise<Verdict> {
-  const { timeZone } = asked.range;
-  const ends: (Recovery & { readonly label: string })[] = [
-    { label: `measurements${ofName(shown)}`, ...shown.end },
-  ];
-  // One after the other: each reads months, and at an incident the server has enough to do.
-  for (const { text, where: own, change } of why?.found ? why.causes : []) {
-    if (change >= 0 || Object.keys(own).length === 0) continue;
-    // Users go from version to version: what one held before doesn't say what it should hold.
-    const { software_version: version, ...rest } = own;
-    if (version !== undefined && Object.keys(rest).length === 0) continue;
-    const where = { ...(partOf(asked.where, shown) ?? asked.where), ...(rest as Where) };
-    const drop = { from: shown.t, to: shown.until };
-    const end = await optional(() => endOfDrop(hourly(asked, shown.t, { where }), drop, known));
-    ends.push({ label: text, ...(end ?? UNKNOWN) });
-  }
-  const states = ["below", "unsure", "recovered"] as const;
-  const deciding = ends.find(
-    ({ state }) => state === states.find((each) => ends.some((end) => end.state === each)),
-  )!;
-  const state = ({ below: "dropping", unsure: "unsure", recovered: "recovered" } as const)[
-    deciding.state
-  ];
+/** Whether a drop is over in the rows that the alarm is of. */
+function isItOver({ range: { timeZone } }: Asked, shown: Alarm): Verdict {
+  const { state } = shown.end;
   const when = ` noticed ${rangeText(between(shown.t, shown.until, { timeZone }))}`;
-  const [headline, evidence = ""] = endText(deciding.label, deciding, "hour", when);
-  const isEach = state === "recovered" && ends.length > 1;
-  return {
-    ...{ state, headline: headline!, evidence },
-    details: isEach ? ["So is each part named below"] : [],
-  };
+  const [headline, evidence = ""] = endText(
+    `measurements${ofName(shown)}`,
+    shown.end,
+    "hour",
+    when,
+  );
+  return { state: state === "below" ? "dropping" : state, headline: headline!, evidence };
 }
 
 /** Without an alarm: which drop would have shown, if any. */

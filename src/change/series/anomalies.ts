@@ -14,7 +14,6 @@ import { foundTable, movedIn, tell, type Finding, type Moved, type Telling } fro
 import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
-  UNKNOWN,
   watchFlow,
   WINDOWS,
   type Drop,
@@ -226,39 +225,12 @@ function watchSeries(
     values[places[at]!] = isUnknown ? null : value;
   }
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
-  const drop = model.drop && {
-    from: places[model.drop.from]!,
-    to: places[model.drop.to - 1]! + 1,
-  };
-  const watch = watchFlow(values, season, { ...model, gap, ...(drop && { drop }) });
+  const watch = watchFlow(values, season, { ...model, gap });
   const first = began + span.learned;
   const from = Math.max(span.from, first, span.to - SAID);
   const said = places.slice(from, span.to);
   const leastOf = (buckets: number) => median(said.map((at) => watch.least(at, buckets)));
   return { series, watch, places, first, least: leastOf(2), leastLong: leastOf(WINDOWS.at(-1)!) };
-}
-
-/**
- * Whether a drop is over in rows that it was found in: by their counts, as `anomalies` judges its own.
- *
- * @param drop the drop's begin and end. @param known the end of the last bucket that can be judged.
- */
-export async function endOfDrop(
-  counts: Promise<Result<object>>,
-  drop: { readonly from: Date; readonly to: Date },
-  known: Date,
-): Promise<Recovery> {
-  const flows = await readFlows(counts, undefined, ACTION);
-  const [series] = flows.series;
-  const season = seasonOf(usualLength(flows.time.every));
-  if (series === undefined || season === undefined) return UNKNOWN;
-  const place = (time: Date) => flows.buckets.filter(({ start }) => start < time).length;
-  const span = { from: 0, to: place(known), learned: learning(season) };
-  const given = { from: place(drop.from), to: place(drop.to) } as Drop;
-  const model = { rate: 1, counts: true, drop: given };
-  return (
-    watchSeries(flows, series, placesOf(flows), season, span, model).watch.drops[0]?.end ?? UNKNOWN
-  );
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */

@@ -56,7 +56,7 @@ export interface Recovery {
   readonly chance: number;
 }
 
-export const UNKNOWN: Recovery = { state: "unsure", change: null, buckets: 0, chance: Infinity };
+const UNKNOWN: Recovery = { state: "unsure", change: null, buckets: 0, chance: Infinity };
 
 /** A series read forward. */
 export interface Watch {
@@ -76,8 +76,6 @@ export interface Model {
   readonly counts: boolean;
   /** True leaves out a series of less than a run a bucket: one of many, its tail is too short for its share of the rate. */
   readonly isPart?: boolean;
-  /** A drop that is known: it alone is followed. */
-  readonly drop?: { readonly from: number; readonly to: number };
 }
 
 /** Weeks whose same hour says what is usual; weeks from whose scores the threshold is learned. */
@@ -251,9 +249,7 @@ class Reader implements Watch {
       if (drop?.isOpen) this.#follow(drop, at);
       this.#isWatched = model.isPart !== true || mean >= spread.at(mean);
       const isLow = this.#isWatched && at >= learning(season) && score !== null && score > limit;
-      if (model.drop !== undefined) {
-        if (at === model.drop.to - 1) this.#begin(model.drop.from, at + 1, 1);
-      } else if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
+      if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
       else if (isLow && !drop?.isOpen) this.#begin(at - length + 1, at + 1, score / limit);
       if (isLow) low = at;
       const expected = usual * this.#level[at]!;
