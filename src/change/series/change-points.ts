@@ -8,7 +8,6 @@ import { DAY, WEEK } from "../../time/span.js";
 import { bucketNoun, usualLength } from "../../time/step.js";
 import { dateText, pairText } from "../../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../../time/bucket.js";
-import type { TimeRange } from "../../time/time-range.js";
 import { changeColumns, foundTable, tell, type Finding, type Telling } from "../finding.js";
 import { readFlows, seriesName, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
@@ -49,9 +48,15 @@ interface Searched extends Segmented {
   readonly level: Float64Array;
 }
 
-/** A step and the series that it was found in. */
+/** A step in its series; of counts no end is below 0. */
 interface SeriesStep extends Step {
   readonly series: FlowSeries;
+  readonly size: number;
+  /** Ends of the 95 % interval of `size`. */
+  readonly low: number;
+  readonly high: number;
+  /** `size` by `before`; null where that is nothing. */
+  readonly relative: number | null;
 }
 
 /**
@@ -79,28 +84,23 @@ export async function changePoints(
       `Can't ${ACTION} in ${buckets.length.toLocaleString("en-US")} buckets: ${MOST.toLocaleString("en-US")} are the most. Ask with a coarser every, or for a shorter range.`,
     );
   }
-  const { judged, found, gaps } = search(flows, series);
+  const { judged, found } = search(flows, series);
   // Users go from version to version: what all versions hold together says whether anything changed.
   const names = flows.result.origin.columns.dimensions.map(({ name }) => name);
   const versions = names.filter((name) => measure.additive && isVersionColumn(name));
   const told =
     versions.length === 0 ? { judged, found } : search(flows, sumsOver(versions, series));
   const moved = versions.length > 0 && found.length > 0 && movedText(found);
-  const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
+  const incomplete = time.incomplete.map((start) => dateText(start, flows.range.timeZone));
   const unjudged = series.length - judged.length;
   const notes = [
     ...(unjudged === 0
       ? []
       : [`Not judged: ${counted(unjudged, "series", "series")} with ${LACKING}.`]),
-    ...(incomplete === ""
+    ...(incomplete.length === 0
       ? []
       : [
-          `Left out of the search: the ${bucketNoun(time.every, time.incomplete.length > 1)} of ${incomplete}, covered only in part.`,
-        ]),
-    ...(gaps === 0
-      ? []
-      : [
-          `${counted(gaps, "series has", "series have")} buckets without a value: a change in such a gap is reported at its end.`,
+          `Left out of the search: the ${bucketNoun(time.every, incomplete.length > 1)} of ${incomplete.join(" and ")}, covered only in part.`,
         ]),
   ];
   const { table, origin } = flows.result;
@@ -114,40 +114,41 @@ export async function changePoints(
   });
 }
 
-/** Searches series for steps, the clearest first; `gaps` counts those with buckets without a value. */
+/** Searches series for steps, the clearest first. */
 function search(flows: Flows, series: readonly FlowSeries[]) {
-  const { buckets, time, measure } = flows;
+  const { buckets, time, range, measure } = flows;
   const isCount = isCounted(measure);
   const cut = new Set(time.incomplete.map(Number));
-  const local = buckets.map(({ start }) => localTime(+start, flows.range));
-  let gaps = 0;
+  const local = buckets.map(({ start }) => +start + offsetAt(+start, range.timeZone));
   const whole = series.flatMap((each) => {
     const values = Float64Array.from(each.values, (value, at) =>
       value === null || cut.has(+buckets[at]!.start) ? NaN : value,
     );
     const known = values.filter((value) => !isNaN(value));
     if (known.length < FEWEST_BUCKETS || known.every((value) => value === 0)) return [];
-    if (values.length - known.length > cut.size) gaps += 1;
-    return [
-      { series: each, level: withoutSeason(values, local, { every: time.every, counts: isCount }) },
-    ];
+    const level = withoutSeason(values, local, { every: time.every, counts: isCount });
+    return [{ series: each, level }];
   });
   const judged = whole.map((each): Searched => ({
     ...each,
     ...segments(each.level, ERROR / whole.length),
   }));
-  const noLess = (value: number, { before, after }: Step) => {
-    const isNothing = Math.abs(value) < 1e-9 * Math.max(Math.abs(before), Math.abs(after));
-    return isNothing || (isCount && value < 0) ? 0 : value;
-  };
   const found = judged.flatMap(({ series, steps }) =>
     steps.map((step): SeriesStep => {
-      const [before, after] = [noLess(step.before, step), noLess(step.after, step)];
-      return { ...step, series, before, after, p: Math.min(1, step.p * whole.length) };
+      const known = (value: number) => (isCount ? Math.max(0, value) : value);
+      const least = 1e-9 * Math.max(Math.abs(step.before), Math.abs(step.after));
+      const [before, after] = [step.before, step.after].map((value) =>
+        Math.abs(value) < least ? 0 : known(value),
+      ) as [number, number];
+      const size = after - before;
+      const [low, high] = [after - step.margin, after + step.margin].map(known) as [number, number];
+      const ends = { before, after, size, low: low - before, high: high - before };
+      const relative = before > 0 ? size / before : null;
+      return { ...step, series, ...ends, relative, p: Math.min(1, step.p * whole.length) };
     }),
   );
   // Beyond one in a million the larger comes first, not the one with the longer stretch.
-  const size = ({ before, after }: Step) => Math.abs(after - before);
+  const size = (each: SeriesStep) => Math.abs(each.size);
   found.sort((a, b) => Math.max(1e-6, a.p) - Math.max(1e-6, b.p) || size(b) - size(a));
   // Of changes as large as the first one, the earliest: an outage begins before it ends.
   const isAlike = (each: SeriesStep, top: SeriesStep) =>
@@ -156,7 +157,7 @@ function search(flows: Flows, series: readonly FlowSeries[]) {
     size(each) + each.margin >= size(top) - top.margin;
   const [first] = found.filter((each) => isAlike(each, found[0]!)).sort((a, b) => a.at - b.at);
   found.sort((a, b) => Number(b === first) - Number(a === first));
-  return { judged, found, gaps };
+  return { judged, found };
 }
 
 /** The sums of series over dimensions. */
@@ -182,16 +183,13 @@ function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly str
   const input = flows.result;
   const { dimensions, time } = input.origin.columns;
   const start = (at: number) => flows.buckets[at]!.start;
-  const rows = found.map((step) => {
-    const { series, at, before, after, margin, from, to, p } = step;
-    const size = after - before;
-    const times = { t: start(at), earliest: start(from), latest: start(to) };
-    // Counts fall by all of them at most.
-    const [low, high] = [-margin, margin].map((by) => atLeastNone(after + by, measure) - before);
-    const sizes = { size, size_low: low!, size_high: high! };
-    const about = { relative: relativeOf(step), p: Number(p.toPrecision(2)) };
-    return { ...series.group, ...times, before, after, ...sizes, ...about };
-  });
+  const rows = found.map(
+    ({ series, at, from, to, before, after, size, low, high, relative, p }) => {
+      const times = { t: start(at), earliest: start(from), latest: start(to) };
+      const sizes = { before, after, size, relative, size_low: low, size_high: high };
+      return { ...series.group, ...times, ...sizes, p: Number(p.toPrecision(2)) };
+    },
+  );
   const groups = dimensions.map(({ name }) => name);
   const names = [
     ...[...groups, "t", "before", "after", "size", "relative"],
@@ -220,22 +218,6 @@ function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly str
   };
   return input.with(table, { columns, notes: [...new Set([...input.origin.notes, ...notes])] });
 }
-
-function relativeOf({ before, after }: Pick<Step, "before" | "after">): number | null {
-  return before > 0 ? (after - before) / before : null;
-}
-
-/** In ms since 1970, as if the clock of the range's zone were UTC's. */
-function localTime(at: number, { timeZone }: TimeRange): number {
-  return at + offsetAt(at, timeZone);
-}
-
-function timeText(at: number, { range }: Flows): string {
-  return dateText(new Date(at), range.timeZone);
-}
-
-const atLeastNone = (value: number, measure: MeasureColumn) =>
-  isCounted(measure) ? Math.max(0, value) : value;
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
 
@@ -275,7 +257,7 @@ function tellingOf(
   const changed = new Set(found.map(({ series }) => series)).size;
   const more = others.slice(0, 3).map((step) => {
     const start = dateText(buckets[step.at]!.start, flows.range.timeZone);
-    return `${start} (${sizeText(step, measure)})`;
+    return `${start} (${sizeText(step.size, step, measure)})`;
   });
   const tail =
     judged.length > 1
@@ -284,7 +266,7 @@ function tellingOf(
         `${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
   const isWeekend = ({ start }: RangeBucket) =>
-    [0, 6].includes(new Date(localTime(+start, flows.range)).getUTCDay());
+    [0, 6].includes(new Date(+start + offsetAt(+start, flows.range.timeZone)).getUTCDay());
   const length = usualLength(every);
   const isShort = length <= DAY && buckets.length * length < 2 * WEEK;
   const weekend =
@@ -316,16 +298,13 @@ function unseenText(judged: readonly Searched[], measure: MeasureColumn): string
 }
 
 /** "fell by 53 % at 3 Oct 2026 03:00 UTC"; "From 699 to 326", with the intervals of size and time. */
-function stepText(step: Step, { buckets, measure, range: { timeZone } }: Flows): string[] {
-  const { at, from, to, before, after, margin } = step;
+function stepText(step: SeriesStep, { buckets, measure, range: { timeZone } }: Flows): string[] {
+  const { at, from, to, before, after, size } = step;
   const [start, first, last] = [at, from, to].map((place) => buckets[place]!.start);
-  const size = sizeText(step, measure).replace(/^[−+]/, "");
-  const [low, high] = [-margin, margin].map((by) => {
-    return sizeText({ before, after: atLeastNone(after + by, measure) }, measure);
-  });
+  const [by, low, high] = [size, step.low, step.high].map((n) => sizeText(n, step, measure));
   const began = from === to ? "" : `; it came between ${pairText(first!, last!, timeZone, "and")}`;
   return [
-    `${after < before ? "fell" : "rose"} by ${size} at ${dateText(start!, timeZone)} ${timeZone}`,
+    `${size < 0 ? "fell" : "rose"} by ${by!.replace(/^[−+]/, "")} at ${dateText(start!, timeZone)} ${timeZone}`,
     `From ${short(before, measure)} to ${short(after, measure)} (95 % interval ${low} to ${high})${began}`,
   ];
 }
@@ -335,10 +314,8 @@ function short(value: number, { unit }: MeasureColumn): string {
 }
 
 /** How large a change is: of a share in points, of others in percent of what was before, where that isn't 0. */
-function sizeText(step: Pick<Step, "before" | "after">, { unit }: MeasureColumn): string {
-  const size = step.after - step.before;
-  if (unit === "share") return signedPercent(size).replace(" %", " points");
-  const relative = relativeOf(step);
-  if (relative !== null) return signedPercent(relative);
-  return `${size < 0 ? "−" : "+"}${amount(Number(Math.abs(size).toPrecision(3)), unit)}`;
+function sizeText(size: number, { before }: SeriesStep, measure: MeasureColumn): string {
+  if (measure.unit === "share") return signedPercent(size).replace(" %", " points");
+  if (before > 0) return signedPercent(size / before);
+  return `${size < 0 ? "−" : "+"}${short(Math.abs(size), measure)}`;
 }

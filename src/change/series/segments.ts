@@ -282,7 +282,8 @@ function stepsOf(fit: Fits, index: Int32Array, search: Search): Step[] {
     const margin = marginOf(left.variance(before) + right.variance(after));
     const saved = (fit.squares(a, b, price * unit) - split(cut)) / unit;
     return {
-      ...{ at: index[cut]!, from: index[from]!, to: index[to]!, margin },
+      // Where values are missing before it, it may have come with any of them.
+      ...{ at: index[cut]!, from: index[from - 1]! + 1, to: index[to]!, margin },
       ...{ before: left.value(before), after: right.value(after) },
       p: Math.min(1, error * Math.exp((price - saved) / 2)),
     };
