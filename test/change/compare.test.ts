@@ -43,7 +43,8 @@ describe("compare", () => {
       now,
       before: between("2026-05-06", "2026-05-10"),
     });
-    expect(longer.result.origin.notes.join(" ")).toMatch(/overlap.*differ in length/);
+    expect(longer.evidence).toMatch(/the ranges overlap/);
+    expect(longer.result.origin.notes.join(" ")).toMatch(/^The ranges differ in length/);
     const alike = await compare(lab.measurements, { now, dimensions: ["probe_cc"] });
     expect(alike.result.origin.notes).toEqual([]);
     await expect(first(["2026-05-08", "2026-05-15"], ["2026-05-01", "2026-05-08"])).rejects.toThrow(
