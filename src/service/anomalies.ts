@@ -6,8 +6,9 @@ import { counted, grouped } from "../base/text.js";
 import { weekBefore } from "../change/cells/compare.js";
 import type { Evidence } from "../change/cells/evidence.js";
 import { explain, type Explanation } from "../change/cells/explain.js";
-import { tell, type Finding } from "../change/finding.js";
+import { tell, type Finding, type Telling } from "../change/finding.js";
 import {
+  dropText,
   endText,
   findAnomalies,
   SLOW,
@@ -19,7 +20,7 @@ import { elementText } from "../change/words.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
 import type { Measurements } from "../sources/measurements/measurements.js";
-import { bucketStart, type RangeBucket } from "../time/bucket.js";
+import { bucketStart } from "../time/bucket.js";
 import { HOUR } from "../time/span.js";
 import { between, checkRange, last, rangeText, type TimeRange } from "../time/time-range.js";
 import { momentText } from "../time/time-zone.js";
@@ -69,11 +70,9 @@ const PART = 0.05;
 const HALF = 0.5;
 
 /** What is asked, up to the present. */
-interface Asked {
+interface Asked extends Required<Pick<LabAnomaliesOptions, "range" | "where">> {
   readonly measurements: Measurements;
-  readonly where: Where;
   readonly signal: AbortSignal | undefined;
-  readonly range: TimeRange;
   readonly end: Date;
 }
 
@@ -86,9 +85,6 @@ interface Watch extends FoundAnomalies {
 interface Look {
   readonly whole: Watch;
   readonly all: readonly Watch[];
-  /** The hours that are judged, and the end of the last. */
-  readonly judged: readonly RangeBucket[];
-  readonly known: Date;
   readonly shown: Alarm | undefined;
   readonly isOn: boolean;
   readonly shownIn: Watch;
@@ -103,7 +99,8 @@ interface Verdict extends Pick<AnomaliesVerdict, "state" | "headline" | "evidenc
  * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the measurements of
  * each hour, of the whole, of each program, country, network, and program in a country, without the hours
  * for which rows may still be stored (by the lag of the last day); what is behind the drop, against the
- * same hours of the week before; and whether it is over, where it was seen. Parts that may still be down have alarms of their own.
+ * same hours of the week before; and whether it is over, where it was seen: other parts have alarms of
+ * their own.
  */
 export async function flowAnomalies(
   measurements: Measurements,
@@ -137,30 +134,26 @@ export async function flowAnomalies(
         : shown
           ? isItOver(asked, shown)
           : quiet(asked, look);
-  const others = shown === undefined ? [] : [shownIn, whole];
-  const texts = [
-    ...(verdict.details ?? []),
-    ...(why?.found ? [`${why.headline}. ${why.evidence}`, ...why.details] : []),
-    ...others.flatMap(({ telling: { headline, evidence, details } }) =>
-      evidence === verdict.evidence ? details : [`${headline}. ${evidence}`, ...details],
-    ),
-    whole.newest,
-    `${fresh.headline}. ${fresh.evidence}`,
-    ...fresh.details,
+  const sentences = ({ headline, evidence, details }: Telling) => [
+    `${headline}. ${evidence}`,
+    ...details,
   ];
-  // What the first parts say already isn't said again.
-  const first = [verdict.headline, verdict.evidence].map((text) => text.replace(/\.$/, ""));
-  const details = [...new Set(texts)].filter(
-    (text) => !text || !first.some((one) => one !== "" && text.includes(one)),
-  );
+  const watches = shown === undefined ? [whole] : [...new Set([shownIn, whole])];
+  const details = [
+    ...(verdict.details ?? []),
+    ...(why?.found ? sentences(why) : []),
+    ...(shown === undefined ? [] : watches.flatMap(({ telling }) => sentences(telling))),
+    whole.newest,
+    ...sentences(fresh),
+  ];
   return {
     ...shownIn.finding(),
-    ...tell(verdict.headline, verdict.evidence, details),
+    ...tell(verdict.headline, verdict.evidence, [...new Set(details)]),
     state: verdict.state,
     why,
     ...(why?.found && why.shown && { shown: why.shown }),
     freshness: fresh,
-    moved: [...new Set([shownIn, whole].flatMap(({ moved }) => moved))],
+    moved: watches.flatMap(({ moved }) => moved),
     found: !["usual", "unknown"].includes(verdict.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
   };
@@ -187,8 +180,7 @@ export async function lookAt(asked: Asked, lag: number): Promise<Look> {
     const own = await optional(() => watch(group));
     if (own !== null) all.push(own);
   }
-  const { judged } = whole;
-  const known = judged.at(-1)?.end ?? asked.range.start;
+  const known = whole.judged.at(-1)?.end ?? asked.range.start;
   const largest = all.find(({ alarms }) => alarms.length > 0) ?? whole;
   // Of many series one is low by chance: others than the largest alarm go on where they were low twice.
   const isOn = (alarm: Alarm) => {
@@ -200,7 +192,7 @@ export async function lookAt(asked: Asked, lag: number): Promise<Look> {
   const on = all.find(({ alarms }) => alarms.some(isOn));
   const shownIn = on ?? largest;
   const shown = shownIn.alarms.find(isOn) ?? shownIn.alarms[0];
-  return { whole, all, judged, known, shown, isOn: on !== undefined, shownIn };
+  return { whole, all, shown, isOn: on !== undefined, shownIn };
 }
 
 /** What is behind an alarm, against the same hours of the week before; null if that can't be asked. */
@@ -237,45 +229,29 @@ function isItOver({ range: { timeZone } }: Asked, shown: Alarm): Verdict {
 }
 
 /** Without an alarm: which drop would have shown, if any. */
-function quiet({ range }: Asked, { whole, judged, known, all }: Look): Verdict {
-  const parts = all.slice(1).flatMap(({ seen }) => seen.filter(({ share }) => share >= PART));
-  const leasts = (parts.length > 0 ? parts : whole.seen).map(({ least }) => least);
-  const isSeen = median(leasts) <= HALF;
-  const seen = all.flatMap(({ noun, seen }) => {
-    const least = median(seen.map((each) => (each.least <= 1 ? each.least : 2)));
-    const drop = percent(least) === "100 %" ? "a complete stop" : `a drop of ${percent(least)}`;
-    return least <= 1 ? [noun === "" ? drop : `${drop} of a usual ${noun}`] : [];
-  });
-  const { headline, evidence, sentence } = whole.telling;
-  const hours = judged.filter(({ start }) => start >= range.start);
-  const span = () => rangeText(between(hours[0]!.start, known, { timeZone: range.timeZone }));
+function quiet({ range: { timeZone } }: Asked, { whole, all }: Look): Verdict {
+  const cant = { state: "unknown", headline: "Can't tell whether measurements dropped" } as const;
+  const [first, last] = [whole.judged[0], whole.judged.at(-1)];
+  if (first === undefined) return { ...cant, evidence: whole.telling.evidence };
+  const hours = `${counted(whole.judged.length, "hour")} were judged`;
+  const span = rangeText(between(first.start, last!.end, { timeZone }));
   const accepted = `about ${counted(STATED, "false alarm")} in 4 weeks is accepted`;
-  const told =
-    hours.length === 0
-      ? sentence
-      : `${counted(hours.length, "hour")} were judged, ${span()}; ${accepted}. ${SLOW}.`;
-  const shows = seen.length === 0 ? "" : `Over 24 hours ${seen.join(", ")} would have shown`;
-  if (judged.length === 0 || seen.length === 0) {
-    const why = headline.startsWith("Can't")
-      ? evidence
-      : "So few come that not even a stop of a day would show";
-    return {
-      state: "unknown",
-      headline: "Can't tell whether measurements dropped",
-      evidence: why,
-      details: [told],
-    };
-  }
-  if (!isSeen) {
-    const headline = "No drop was seen, but half of a program, country or network could be lost";
-    return { state: "unknown", headline, evidence: shows, details: [told] };
-  }
-  return {
-    state: "usual",
-    headline: "No sudden drop of measurements",
-    evidence: shows,
-    details: [told],
-  };
+  const details = [`${hours}, ${span}; ${accepted}. ${SLOW}.`];
+  const shows = all.flatMap(({ noun, seen }) => {
+    const least = median(seen.map((each) => (each.least <= 1 ? each.least : 2)));
+    return least <= 1 ? [`${dropText(least)}${noun === "" ? "" : ` of a usual ${noun}`}`] : [];
+  });
+  if (shows.length === 0)
+    return { ...cant, evidence: "So few come that not even a stop of a day would show", details };
+  const evidence = `Over 24 hours ${shows.join(", ")} would have shown`;
+  const parts = all.slice(1).flatMap(({ seen }) => seen.filter(({ share }) => share >= PART));
+  return median((parts.length > 0 ? parts : whole.seen).map(({ least }) => least)) <= HALF
+    ? { state: "usual", headline: "No sudden drop of measurements", evidence, details }
+    : {
+        state: "unknown",
+        headline: "No drop was seen, but half of a program, country or network could be lost",
+        ...{ evidence, details },
+      };
 }
 
 /** The values that an alarm is of. */

@@ -356,18 +356,20 @@ function tellingOf(
   );
 }
 
+/** "a drop of 23 %". */
+export function dropText(least: number, more = ""): string {
+  const share = percent(least);
+  return share === "100 %" ? "a complete stop" : `a drop of ${share}${more}`;
+}
+
 /** Which drops of two buckets, and of the most that are judged together, show. */
 function seenText(seeing: readonly WatchedSeries[], { day }: Season, every: Bucket): string {
   const most = WINDOWS.findLast((length) => length <= Math.max(2, day))!;
   const two = median(seeing.map(({ least }) => least));
   const long = median(seeing.map(({ leastLong }) => leastLong));
-  const dropText = (least: number) => {
-    const share = percent(least);
-    return share === "100 %" ? "a complete stop" : `a drop of ${share} or more`;
-  };
   const noun = bucketNoun(every, true);
-  const short = two <= 1 ? `${dropText(two)} over two ${noun}` : "";
-  const other = `${dropText(long)} over ${grouped(most)} ${noun}`;
+  const short = two <= 1 ? `${dropText(two, " or more")} over two ${noun}` : "";
+  const other = `${dropText(long, " or more")} over ${grouped(most)} ${noun}`;
   return upper([short, most > 2 && long < two ? other : ""].filter(Boolean).join(", or "));
 }
 
