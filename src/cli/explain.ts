@@ -49,8 +49,6 @@ export const explainCommand = answering<Flags>(
       flags.top,
     );
     const why = await explainAsked(source, compared, cells);
-    // Where upgrades outweigh the whole's change by far, parts of it say nothing.
-    const hasParts = values.every(({ part }) => Math.abs(part ?? 0) <= 2);
     const rows = values.map(({ dimension, value, ...moved }) => [
       line(dimension, 30),
       line(valueText(value), 40),
@@ -61,18 +59,8 @@ export const explainCommand = answering<Flags>(
       moved.low === null || moved.high === null
         ? ""
         : `${amount(Math.round(moved.low), "")} to ${amount(Math.round(moved.high), "")}`,
-      moved.part === null || !hasParts ? "" : percent(moved.part),
     ]);
-    const heads = [
-      "dimension",
-      "value",
-      "before",
-      "now",
-      "change",
-      "",
-      "95 % interval",
-      hasParts ? "part" : "",
-    ];
+    const heads = ["dimension", "value", "before", "now", "change", "", "95 % interval"];
     const isFound = why.found || found;
     const { causes, rest, moves } = why;
     // A row whose interval leaves out what is usual is no all-clear; users who upgrade move versions.
