@@ -14,13 +14,12 @@ import { foundTable, movedIn, tell, type Finding, type Moved, type Telling } fro
 import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
-  watchFlow,
+  Watch,
   WINDOWS,
   type Drop,
   type Model,
   type Recovery,
   type Season,
-  type Watch,
 } from "./forecast.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
 
@@ -68,20 +67,17 @@ const RULES: Rules<AnomaliesOptions> = {
 const ACTION = "find anomalies";
 /** What alarms leave out. */
 export const SLOW = "A slow fall over weeks becomes usual and isn't looked for";
-/** An alarm is close to its limit up to so many times its score. */
-const NEAR = 1.25;
 /** So far apart alarmed buckets are one alarm. */
 const TOGETHER_MS = 3 * 3_600_000;
 /** The newest buckets by which what would have shown is said. */
 const SAID = 24;
 
 /** One alarm; `from` is its first bucket, `to` the one after its last. */
-export interface Alarm extends Omit<Drop, "seen" | "excess"> {
+export interface Alarm extends Omit<Drop, "seen"> {
   readonly kind: "drop" | "stop" | "gap" | "silence";
   readonly series: FlowSeries;
   readonly t: Date;
   readonly until: Date;
-  readonly isNear: boolean;
 }
 
 /** A series, what is known of its buckets, and the first that isn't learned from. */
@@ -225,7 +221,7 @@ function watchSeries(
     values[places[at]!] = isUnknown ? null : value;
   }
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
-  const watch = watchFlow(values, season, { ...model, gap });
+  const watch = new Watch(values, season, { ...model, gap });
   const first = began + span.learned;
   const from = Math.max(span.from, first, span.to - SAID);
   const said = places.slice(from, span.to);
@@ -300,9 +296,8 @@ function alarmsOf(flows: Flows, judged: WatchedSeries, { from: start, to: end }:
     const none = isEmpty(to, end) ? "silence" : "gap";
     const kind = observed > 0 ? "drop" : isEmpty(from, to) ? none : "stop";
     const when = { t: flows.buckets[from]!.start, until: flows.buckets[to - 1]!.end };
-    const isNear = to - from <= 2 && drop.excess < NEAR;
     const { end: after, lows } = drop;
-    return [{ ...when, kind, series, from, to, observed, expected, lows, end: after, isNear }];
+    return [{ ...when, kind, series, from, to, observed, expected, lows, end: after }];
   });
 }
 
@@ -330,12 +325,8 @@ function tellingOf(
     const own = alarms.filter((alarm) => alarm.to > from).length;
     const which = own === 1 ? "The only alarm" : `The largest of ${grouped(own)} alarms`;
     const where = first.from < from ? `It began before ${span}` : `${which}${groups} in ${span}`;
-    const days = ((to - from) * usualLength(time.every)) / DAY;
-    const chance =
-      first.isNear &&
-      `So short an alarm, so close to its limit, may be chance: about ${counted(Number(((rate * days) / 28).toPrecision(1)), "such alarm")} in ${counted(Math.ceil(days), "day")} would be`;
     const [head, evidence] = alarmText(flows, first);
-    return tell(head!, evidence!, [chance, `${where}; ${stated}`, late]);
+    return tell(head!, evidence!, [`${where}; ${stated}`, late]);
   }
   const cant = `Can't tell whether ${label} dropped`;
   const known = judged.filter(({ leastLong }) => !Number.isNaN(leastLong));

@@ -17,13 +17,6 @@ export interface Season {
   readonly week: number;
 }
 
-/** What is known of a bucket before its value. */
-export interface Watched {
-  readonly expected: number;
-  /** Below it a single bucket is an alarm. */
-  readonly limit: number;
-}
-
 /** A drop. */
 export interface Drop {
   /** Its first bucket, and the one after the last that was below. */
@@ -34,8 +27,6 @@ export interface Drop {
   readonly observed: number;
   /** What was expected before it. */
   readonly expected: number;
-  /** Its score as a multiple of the limit when it was seen. */
-  readonly excess: number;
   /** How often in a row, since it was seen, what came was surely low. */
   readonly lows: number;
   readonly end: Recovery;
@@ -57,14 +48,6 @@ export interface Recovery {
 }
 
 const UNKNOWN: Recovery = { state: "unsure", change: null, buckets: 0, chance: Infinity };
-
-/** A series read forward. */
-export interface Watch {
-  readonly drops: readonly Drop[];
-  readonly bucket: (at: number) => Watched;
-  /** The smallest drop of so many buckets up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
-  readonly least: (at: number, length: number) => number;
-}
 
 /** How a series is read. */
 export interface Model {
@@ -184,16 +167,8 @@ class Level {
 /** A drop that is followed: as long as it isn't over, no other is looked for. */
 type Followed = { -readonly [Name in keyof Drop]: Drop[Name] } & { isOpen: boolean };
 
-/**
- * Reads a series forward. Buckets that are learned from are never alarmed.
- *
- * @param values null where nothing is known.
- */
-export function watchFlow(values: Values, season: Season, model: Model): Watch {
-  return new Reader(values, season, model);
-}
-
-class Reader implements Watch {
+/** A series read forward. Buckets that are learned from are never alarmed. */
+export class Watch {
   readonly drops: Followed[] = [];
   /** Of each bucket, before its value: the usual one, the level, the error carried on and how it fades. */
   readonly #usual: number[] = [];
@@ -209,6 +184,7 @@ class Reader implements Watch {
   #resumed = 0;
   #isWatched = true;
 
+  /** @param values null where nothing is known. */
   constructor(
     readonly values: Values,
     readonly season: Season,
@@ -250,7 +226,7 @@ class Reader implements Watch {
       this.#isWatched = model.isPart !== true || mean >= spread.at(mean);
       const isLow = this.#isWatched && at >= learning(season) && score !== null && score > limit;
       if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
-      else if (isLow && !drop?.isOpen) this.#begin(at - length + 1, at + 1, score / limit);
+      else if (isLow && !drop?.isOpen) this.#begin(at - length + 1, at + 1);
       if (isLow) low = at;
       const expected = usual * this.#level[at]!;
       if (isKnown(value) && usual > 0) {
@@ -268,10 +244,12 @@ class Reader implements Watch {
       drop.end = { ...(this.#since(drop, values.length).at(-1) ?? UNKNOWN), state: drop.end.state };
   }
 
-  bucket(at: number): Watched {
+  /** What was expected of a bucket before its value, and the value below which it alone is an alarm. */
+  bucket(at: number) {
     return { expected: this.#due(at, at + 1), limit: this.#lows[at]! };
   }
 
+  /** The smallest drop of so many buckets up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
   least(at: number, length: number): number {
     const place = this.#lengths.findLastIndex((each) => each <= length);
     const [from, limit] = [at - this.#lengths[place]! + 1, this.#limits[at] ?? Infinity];
@@ -348,14 +326,14 @@ class Reader implements Watch {
     return low;
   }
 
-  #begin(window: number, seen: number, excess: number): void {
+  #begin(window: number, seen: number): void {
     const due = (from: number, to: number) => this.#due(from, to, window);
     const ratio = this.#came(window, seen) / due(window, seen);
     // The first buckets of a window may be of before the drop, and zeros before it belong to it.
     let from = window;
     while (from < seen - 1 && this.values[from]! > ((1 + ratio) / 2) * due(from, from + 1)) from++;
     while (ratio === 0 && this.values[from - 1] === 0) from--;
-    const drop = { from, to: seen, seen, observed: 0, expected: 0, excess, lows: 0, end: UNKNOWN };
+    const drop = { from, to: seen, seen, observed: 0, expected: 0, lows: 0, end: UNKNOWN };
     this.drops.push(this.#extend({ ...drop, isOpen: true }, seen));
   }
 
