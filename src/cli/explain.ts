@@ -44,10 +44,7 @@ export const explainCommand = answering<Flags>(
       action: "compare the weeks",
       runs: true,
     });
-    const { headline, evidence, details, found, before, after, values, result } = compareCells(
-      cells,
-      flags.top,
-    );
+    const { before, after, values, result } = compareCells(cells, flags.top);
     const why = await explainAsked(source, compared, cells);
     const rows = values.map(({ dimension, value, ...moved }) => [
       line(dimension, 30),
@@ -61,10 +58,9 @@ export const explainCommand = answering<Flags>(
         : `${amount(Math.round(moved.low), "")} to ${amount(Math.round(moved.high), "")}`,
     ]);
     const heads = ["dimension", "value", "before", "now", "change", "", "95 % interval"];
-    const isFound = why.found || found;
-    const { causes, rest, moves } = why;
+    const { found: isFound, causes, rest, moves } = why;
     // A row whose interval leaves out what is usual is no all-clear; users who upgrade move versions.
-    const judged = movedValues(cells).map(({ value }) => value);
+    const judged = movedValues(cells);
     const open = judged.filter(({ dimension, before: was, low, high }) => {
       const usual = PART_TOLERANCE * (was ?? 0);
       const isBeyond = low !== null && high !== null && (low > usual || high < -usual);
@@ -83,8 +79,8 @@ export const explainCommand = answering<Flags>(
         headline: said.headline,
         evidence: said.evidence,
         details: said.details,
-        compare: { headline, evidence, details, found, before, after, values },
-        explain: { found: why.found, causes, rest, moves },
+        compare: { before, after, values },
+        explain: { causes, rest, moves },
         notes,
       },
       text: [

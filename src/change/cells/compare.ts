@@ -16,12 +16,11 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { cuboid, leavesBy } from "./cube.js";
-import { accountOf } from "./explain.js";
+import { accountOf, explainCells } from "./explain.js";
 import type { Finding } from "../finding.js";
 import { rateOf } from "./rates.js";
 import { releaseDimensions } from "./releases.js";
 import { PART_TOLERANCE } from "./thresholds.js";
-import { mixNamed, tellComparison } from "./tell.js";
 import { valueText } from "../words.js";
 
 /** What `compare` takes. */
@@ -72,12 +71,10 @@ const ACTION = "compare two ranges";
 
 /**
  * The first look: how much each value of each dimension moved against the same hours of the week
- * before, in one scan of each range. `explain` says what is behind it.
+ * before, in one scan of each range. Its sentence and intervals are those of `explain`, which asks
+ * more of the rows that it names.
  *
- * Intervals are `explain`'s: as wide as rows come and go with their users.
- *
- * @returns `sentence`, `values` and `result`, a row a value. `found` is true where `explain` names one
- *   that moved by more than 5 %, or their mix.
+ * @returns `sentence`, `values` and `result`, a row a value. `found` is true where a cause is named.
  * @throws ProbelabError as `explain` does, and for quantiles and counts of different values, which
  *   are no sums over parts.
  * @example
@@ -127,14 +124,13 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 /** Compares cells that were asked: what {@link compare} does after its two scans. */
 export function compareCells(given: ChangeCells, top: number): RangeComparison {
   const { cells, account } = accountOf(given);
+  const { found, headline, evidence, details, sentence, moved } = explainCells(given);
   const all = movedValues(given);
-  const values = all.slice(0, top).map(({ value }) => value);
-  const outstanding = all.flatMap(({ value, rank }) => (rank < 2 ? [value] : []));
+  const values = all.slice(0, top);
   const left = `The ${values.length} of ${counted(all.length, "value")} that stand out, or moved most beyond the whole.`;
   return {
     kind: "compare",
-    found: outstanding.length > 0 || mixNamed(account.parts) !== undefined,
-    ...tellComparison(cells, account, outstanding),
+    ...{ found, headline, evidence, details, sentence, moved: moved! },
     before: account.before,
     after: account.after,
     values,
@@ -153,7 +149,7 @@ export function compareCells(given: ChangeCells, top: number): RangeComparison {
 }
 
 /** What each value of each dimension did: those first that `explain` names, then those that moved most beyond the whole. */
-export function movedValues(given: ChangeCells): { value: MovedValue; rank: number }[] {
+export function movedValues(given: ChangeCells): MovedValue[] {
   // Without what should have come, upgrades would look like noise.
   const { cells, account } = accountOf(given);
   const { names, leaves, values } = cells;
@@ -182,7 +178,8 @@ export function movedValues(given: ChangeCells): { value: MovedValue; rank: numb
       return { value: { dimension, value, ...moved }, rank, far, key: `${at} ${value}` };
     });
   });
-  return all.sort((a, b) => a.rank - b.rank || b.far - a.far || (a.key < b.key ? -1 : 1));
+  all.sort((a, b) => a.rank - b.rank || b.far - a.far || (a.key < b.key ? -1 : 1));
+  return all.map(({ value }) => value);
 }
 
 /** What some rows did, and how far beyond the whole, in rows: a rate of few rows that doubled moves little. */

@@ -3,20 +3,13 @@ import { counted, lowered } from "../../base/text.js";
 import { isVersionColumn } from "../../result/origin.js";
 import { rangeText, type TimeRange } from "../../time/time-range.js";
 import { movedIn, tell, type Moved, type Telling } from "../finding.js";
-import {
-  changeText,
-  elementText,
-  sentenceText,
-  spoken,
-  valueText,
-  type CauseWhere,
-} from "../words.js";
+import { changeText, elementText, spoken, valueText, type CauseWhere } from "../words.js";
 import type { Account, Cause, Doubt, MixShift, Part, ReleaseRate, RunsHold } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import type { Move } from "./releases.js";
 import { PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
-/** All English of `explain` and `compare`: what facts in numbers say. */
+/** All English of `explain`, which `compare` says too: what facts in numbers say. */
 
 /** What is said of a cause. */
 type Texts = readonly [headline: string, evidence: string, ...details: string[]];
@@ -132,55 +125,6 @@ export function movedOf(cells: ChangeCells, account: Account): Moved[] {
   const by = shortChange(before, after, unit);
   const said = { change: after! - before!, by, ranges: periodText(earlier, later) };
   return [movedIn(later, spoken(label), origin.filter, said)];
-}
-
-/** A value that moved unlike the whole. */
-interface Outstanding {
-  readonly dimension: string;
-  readonly value: string | null;
-  readonly relative: number | null;
-}
-
-/** Tells a comparison by the values that stand out, or by the mix of them. */
-export function tellComparison(
-  cells: ChangeCells,
-  { moves, parts, ...ends }: Pick<Account, "moves" | "parts"> & Ends,
-  outstanding: readonly Outstanding[],
-): Telling {
-  if (cells.before.length === 0) {
-    return tell(
-      "I can't compare the two ranges",
-      cells.whyEmpty ?? "Neither of them holds a row",
-      [],
-    );
-  }
-  const whole = wholeText(cells, ends);
-  const mix = mixNamed(parts);
-  const mixIs = mix && mixTexts(cells, mix).map(capital).join(" ");
-  const named = outstanding
-    .slice(0, MOST_LISTED)
-    .map(
-      ({ dimension, value, relative }) =>
-        `${dimension} ${valueText(value)} (${relative === null ? "none before" : signedPercent(relative)})`,
-    );
-  if (named[0] === undefined) {
-    const no = moves.length > 0 ? "Apart from upgrades no" : "No";
-    const none = `${no} value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
-    const head = mix ? "The mix of values changed" : `${no} value moved unlike the whole`;
-    return tell(head, whole, [mixIs || none]);
-  }
-  const more = outstanding.length - named.length;
-  const further = more > 0 ? `; and ${counted(more, "further value")}` : "";
-  return tell(`${named[0]} moved unlike the whole`, whole, [
-    `Moved unlike the whole: ${named.join("; ")}${further}`,
-    mixIs,
-  ]);
-}
-
-/** The mix that certainly makes up most of a rate's change. */
-export function mixNamed(parts: readonly Part[]): MixShift | undefined {
-  const [first] = parts;
-  return first?.kind === "mix" && first.doubt === undefined ? first : undefined;
 }
 
 /** "Measurements fell by 12,345 (23 %), from 53,000 to 41,000 in 8–14 May 2026 against 1–7 May 2026". */
@@ -386,10 +330,6 @@ function mixTexts(
     `${name} ${valueText(value)} has ${percent(is)} of the ${cells.rowNoun} now and had ${percent(was)}, with ${own}`,
     `That mix of ${name} makes up ${percent(part)} of the change; ${within}`,
   ];
-}
-
-function capital(text: string): string {
-  return sentenceText(`${text.charAt(0).toUpperCase()}${text.slice(1)}`);
 }
 
 /** Of a quantile the share above its middle stands for it. */
