@@ -38,7 +38,7 @@ function tables(
     isNarrow: false,
     isShare: false,
     isIndependent: false,
-    usual: { dispersion: 3, least: 1 },
+    usualDispersion: 3,
     tolerance: () => 0.05,
   };
 }

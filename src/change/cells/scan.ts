@@ -1,6 +1,7 @@
 import { greatest } from "../../base/statistics.js";
 import {
   cuboids,
+  leavesBy,
   leavesIn,
   marked,
   rollUp,
@@ -49,8 +50,8 @@ export interface Contrast {
   readonly clusters: Cuboid;
   /** True if a group of users is so narrow that what comes from one may be one user's. */
   readonly isNarrow: boolean;
-  /** The dispersion before any is seen, and the least. */
-  readonly usual: { readonly dispersion: number; readonly least: number };
+  /** The dispersion before any is seen. */
+  readonly usualDispersion: number;
   /** How much an element of these dimensions moves without being a cause. */
   readonly tolerance: (dims: readonly number[]) => number;
 }
@@ -169,7 +170,7 @@ function dispersionIn(
   out: Uint8Array,
   isRobust: boolean,
 ): Column {
-  const { usual, isShare } = given;
+  const { usualDispersion, isShare } = given;
   const columns = each(columnsOf(given), (column) => sums(clusters, column, out));
   const { off, variance } = residuals(columns, level, isShare);
   const size = sums(
@@ -200,7 +201,7 @@ function dispersionIn(
     // Causes raise the mean; users of few rows, all of which fail or none, the median.
     const robust = n < BIN ? sorted[n >> 2]! / QUARTILE : sorted[n >> 1]! / MEDIAN;
     const seen = n > 0 && isRobust ? Math.min(mean, robust) : mean;
-    return Math.max(usual.least, (n * seen + known * usual.dispersion) / (n + known));
+    return Math.max(1, (n * seen + known * usualDispersion) / (n + known));
   });
   return Float64Array.from(clusters.parts, (cluster) => shown[bins[cluster]!]!);
 }
@@ -393,24 +394,24 @@ function expectedOf(given: Contrast, leaves: readonly number[]): number {
 }
 
 /**
- * From how many groups of users a change comes, as if each had an equal part: (Σd)² / Σd², the square of
- * the self-normalized sum (Efron 1969), which a few that move by chance can't make large.
+ * How many groups of users speak for a change against `level`, each at most once: what happened in one,
+ * however much, may be its own.
  */
-function places(given: Contrast, leaves: readonly number[], level: number): number {
-  const index = new Map<number, number>();
-  const parts = Int32Array.from(leaves, (leaf) => {
-    const group = given.users.parts[leaf]!;
-    if (!index.has(group)) index.set(group, index.size);
-    return index.get(group)!;
-  });
-  const columns = each(columnsOf(given), (column) =>
-    sums(
-      { parts, groups: index.size },
-      Float64Array.from(leaves, (leaf) => column[leaf]!),
-    ),
-  );
-  const { off } = residuals(columns, level, given.isShare);
-  return total(off) ** 2 / total(off.map((by) => by ** 2)) || 0;
+function places(
+  { users, isNarrow }: Contrast,
+  { columns, gain }: Effective,
+  leaves: readonly number[],
+  level: number,
+): number {
+  if (!isNarrow) return Infinity;
+  const all = ratioOf(each(columns, (column) => total(column, leaves)));
+  let sum = 0;
+  for (const own of leavesBy(users.parts, leaves).values()) {
+    const sums = each(columns, (column) => total(column, own));
+    const isAlike = ratioOf(sums) > level === all > level;
+    sum += (isAlike ? 1 : -1) * Math.min(1, gain(sums, level, 0) / PLACE);
+  }
+  return sum;
 }
 
 /** The log-likelihood ratio of a change of some leaves against `level`. */
@@ -430,8 +431,9 @@ function weigh(
 /** How much speaks for a change of leaves that no search chose; 0 where it may be one user's. */
 export function evidence(given: Contrast, leaves: readonly number[], level: number): number {
   const dispersions = dispersionOf(given, level, marked(given.after.length, [{ leaves }]), false);
-  const isOneUser = places(given, leaves, level) < WIDE;
-  return isOneUser ? 0 : weigh(effectiveOf(given, dispersions), leaves, level, 0) / UNSEEN;
+  const effective = effectiveOf(given, dispersions);
+  const isOneUser = places(given, effective, leaves, level) < WIDE;
+  return isOneUser ? 0 : weigh(effective, leaves, level, 0) / UNSEEN;
 }
 
 /**
@@ -447,10 +449,10 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   const first = fit(given, dispersionOf(given, 1, none, true));
   const out = marked(many, first.found);
   given = make(out);
-  const { found, level, rival } = fit(given, dispersionOf(given, first.level, out, true));
-  const placesOf = new Map(
-    found.map((one) => [one, given.isNarrow ? places(given, one.leaves, level) : Infinity]),
-  );
+  const learned = dispersionOf(given, first.level, out, true);
+  const { found, level, rival } = fit(given, learned);
+  const searched = effectiveOf(given, learned);
+  const placesOf = new Map(found.map((one) => [one, places(given, searched, one.leaves, level)]));
   const isWide = (one: Found) => placesOf.get(one)! >= WIDE;
   const wide = found.filter(isWide);
   const oneUser = new Set(found.filter((one) => !isWide(one)));
@@ -484,7 +486,7 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
       const n = given.after[leaf]! + given.before[leaf]!;
       [all, noise] = [all + n, noise + n * dispersions[leaf]!];
     }
-    return noise / all || given.usual.dispersion;
+    return noise / all || given.usualDispersion;
   };
   return {
     named,
