@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seeded } from "../support/change/draws.js";
-import { anomalies, between } from "../../src/index.js";
+import { anomalies, between, Result } from "../../src/index.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
 import { HOUR, START, hourlyResult, serviceCounts } from "../support/change/flow-results.js";
 
@@ -229,9 +229,9 @@ describe("anomalies", () => {
     await expect(anomalies(hourlyResult({ "": clean }), { falseAlarms: 0 })).rejects.toThrow(
       /falseAlarms: 0: pass how many/,
     );
-    await expect(
-      anomalies(hourlyResult({ "": clean }), { measure: "measurement" }),
-    ).rejects.toThrow(/Did you mean measurements\?/);
+    const { table, origin } = hourlyResult({ "": clean });
+    const bare = new Result(table, { ...origin, columns: { ...origin.columns, measures: [] } });
+    await expect(anomalies(bare)).rejects.toThrow(/has no measure\. Ask with measures: /);
   });
 });
 

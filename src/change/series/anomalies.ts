@@ -31,8 +31,6 @@ export interface AnomaliesOptions {
   readonly since?: Date | string;
   /** Longest delay before a row is stored, such as `"2 hours"` (`lab.anomalies` finds it out); buckets that may still fill aren't judged. Default: none. */
   readonly lag?: string;
-  /** Name of the measure; default: the one that charts draw. */
-  readonly measure?: string;
 }
 
 /** What `anomalies` answers: `result` has a row for each alarm, the most that is missing first. */
@@ -61,7 +59,6 @@ const RULES: Rules<AnomaliesOptions> = {
     pass: 'a Date, a time such as "2026-05-01 12:00", or a span such as "24 hours"',
   },
   lag: { fits: (value) => typeof value === "string", pass: 'a span such as "2 hours"' },
-  measure: { fits: (value) => typeof value === "string", pass: "the name of a measure" },
 };
 
 const ACTION = "find anomalies";
@@ -154,13 +151,13 @@ export async function findAnomalies(
   options: AnomaliesOptions = {},
 ): Promise<FoundAnomalies> {
   checkOptions(options, { ...RULES }, ACTION);
-  const flows = await readFlows(counts, options.measure, ACTION);
+  const flows = await readFlows(counts, ACTION);
   const { series, buckets } = flows;
   const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
   const below = known.find((value) => value < 0);
   if (below !== undefined) {
     throw new ProbelabError(
-      `Can't ${ACTION} in ${flows.measure.name}: it holds ${below}. Only numbers from 0 up have a flow; name another measure.`,
+      `Can't ${ACTION} in ${flows.measure.name}: it holds ${below}. Only numbers from 0 up have a flow; ask for another measure.`,
     );
   }
   const season = seasonOf(usualLength(flows.time.every));

@@ -1,4 +1,3 @@
-import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { median } from "../../base/statistics.js";
 import { counted } from "../../base/text.js";
@@ -14,16 +13,10 @@ import { withoutSeason } from "./season.js";
 import { segments, type Segmented, type Step } from "./segments.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
 
-/** Options of `changePoints`. */
-export interface ChangePointsOptions {
-  /** Name of the measure; default: the one that charts draw. */
-  readonly measure?: string;
-}
-
 /** The changes of one or many series, with the series that they were found in. */
 export interface ChangePoints extends Finding {
   readonly kind: "change points";
-  /** The answer that was searched, its measure first: a chart draws the changes into it. */
+  /** The answer that was searched: a chart draws the changes into it. */
   readonly asked: Result;
 }
 
@@ -37,10 +30,6 @@ const LACKING = `fewer than ${FEWEST_BUCKETS} whole buckets, or nothing but zero
 
 /** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
 const ERROR = 0.05;
-
-const RULES: Rules<ChangePointsOptions> = {
-  measure: { fits: (v) => typeof v === "string", pass: "the name of a measure" },
-};
 
 /** A series without its season, and its steps. */
 interface Searched extends Segmented {
@@ -74,10 +63,8 @@ interface SeriesStep extends Step {
  */
 export async function changePoints(
   counts: Result<object> | Promise<Result<object>>,
-  options: ChangePointsOptions = {},
 ): Promise<ChangePoints> {
-  checkOptions(options, { ...RULES }, ACTION);
-  const flows = await readFlows(counts, options.measure, ACTION);
+  const flows = await readFlows(counts, ACTION);
   const { buckets, series, time, measure } = flows;
   if (buckets.length > MOST) {
     throw new ProbelabError(
@@ -103,14 +90,12 @@ export async function changePoints(
           `Left out of the search: the ${bucketNoun(time.every, incomplete.length > 1)} of ${incomplete.join(" and ")}, covered only in part.`,
         ]),
   ];
-  const { table, origin } = flows.result;
-  const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
   return Object.freeze<ChangePoints>({
     kind: "change points",
     ...tellingOf(told.found, told.judged, flows, moved),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
-    asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
+    asked: flows.result,
   });
 }
 
