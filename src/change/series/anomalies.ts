@@ -3,6 +3,7 @@ import { ProbelabError } from "../../base/error.js";
 import { median } from "../../base/statistics.js";
 import { counted, grouped, lowered } from "../../base/text.js";
 import { whereText } from "../../query/where.js";
+import { resultOfRows } from "../../result/own-rows.js";
 import type { Result } from "../../result/result.js";
 import { offsetAt, type RangeBucket } from "../../time/bucket.js";
 import { readInstant } from "../../time/instant.js";
@@ -10,7 +11,7 @@ import { DAY, WEEK } from "../../time/span.js";
 import { bucketNoun, usualLength, type Bucket } from "../../time/step.js";
 import { between, last, rangeText } from "../../time/time-range.js";
 import { momentText } from "../../time/time-zone.js";
-import { foundTable, movedIn, tell, type Finding, type Moved, type Telling } from "../finding.js";
+import { movedIn, tell, type Finding, type Moved, type Telling } from "../finding.js";
 import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
@@ -460,7 +461,7 @@ function findingOf(
   telling: Telling,
 ): AnomaliesFinding {
   const { result, buckets, measure, time } = flows;
-  const { columns, reductions, notes } = result.origin;
+  const { columns } = result.origin;
   const groups = columns.dimensions.map(({ name }) => name);
   const { unit, additive } = measure;
   const like = (name: string, label: string) =>
@@ -492,22 +493,29 @@ function findingOf(
     ...telling,
     found: alarms.length > 0,
     least: 2 * seeing.length < judged.length || seeing.length === 0 ? null : median(seeing),
-    result: result.with(foundTable(flows.result.table, names, rows), {
-      columns: {
-        dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],
-        measures: [like("observed", measure.label), like("expected", "Expected"), change],
-        kinds: { t: "time", until: "time" },
+    result: resultOfRows(
+      rows,
+      {
+        ...result.origin,
+        columns: {
+          dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],
+          measures: [like("observed", measure.label), like("expected", "Expected"), change],
+          kinds: { t: "time", until: "time" },
+        },
       },
-      reductions,
-      notes,
-    }),
-    buckets: result.with(foundTable(flows.result.table, bucketNames, ofBuckets), {
-      columns: {
-        ...columns,
-        measures: [measure, like("expected", "Expected"), like("limit", "Alarm limit")],
-        kinds: { state: "text" },
+      names,
+    ),
+    buckets: resultOfRows(
+      ofBuckets,
+      {
+        ...result.origin,
+        columns: {
+          ...columns,
+          measures: [measure, like("expected", "Expected"), like("limit", "Alarm limit")],
+          kinds: { state: "text" },
+        },
       },
-      reductions,
-    }),
+      bucketNames,
+    ),
   };
 }

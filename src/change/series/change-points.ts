@@ -2,12 +2,13 @@ import { ProbelabError } from "../../base/error.js";
 import { median } from "../../base/statistics.js";
 import { counted } from "../../base/text.js";
 import { isVersionColumn, type MeasureColumn } from "../../result/origin.js";
+import { resultOfRows } from "../../result/own-rows.js";
 import type { Result } from "../../result/result.js";
 import { DAY, WEEK } from "../../time/span.js";
 import { bucketNoun, usualLength } from "../../time/step.js";
 import { dateText, pairText } from "../../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../../time/bucket.js";
-import { changeColumns, foundTable, tell, type Finding, type Telling } from "../finding.js";
+import { changeColumns, tell, type Finding, type Telling } from "../finding.js";
 import { readFlows, seriesName, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Segmented, type Step } from "./segments.js";
@@ -180,7 +181,6 @@ function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly str
     ...[...groups, "t", "before", "after", "size", "relative"],
     ...["size_low", "size_high", "earliest", "latest", "p"],
   ];
-  const table = foundTable(flows.result.table, names, rows);
   const [size, ...others] = changeColumns([
     ["size", `${measure.label}, change`, measure.unit],
     ["before", `${measure.label}, before`, measure.unit],
@@ -201,7 +201,8 @@ function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly str
     measures: [{ ...size!, main: true as const }, ...others],
     kinds: { earliest: "time", latest: "time" } as const,
   };
-  return input.with(table, { columns, notes: [...new Set([...input.origin.notes, ...notes])] });
+  const all = [...new Set([...input.origin.notes, ...notes])];
+  return resultOfRows(rows, { ...input.origin, columns, notes: all }, names);
 }
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
