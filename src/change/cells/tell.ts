@@ -47,8 +47,7 @@ export function tellExplanation(
   account: Account,
   causes: readonly Cause[],
 ): Telling {
-  const { before, after, parts, seen, news = [] } = account;
-  const label = spoken(cells.label);
+  const { before, after, parts, moves } = account;
   const whole = wholeText(cells, account);
   if (!isKnown(account)) {
     const which = before === after ? "neither" : before === null ? "the earlier" : "the later";
@@ -56,13 +55,57 @@ export function tellExplanation(
     const why = cells.whyEmpty ?? `I can't tell it, because ${which} ${holds} such rows`;
     return tell("I can't tell what changed", why, [whole]);
   }
+  const more = moreTexts(cells, account);
+  const [first] = causes;
+  // A doubt is no headline while the whole moved by no more than its noise.
+  const isDoubt =
+    first?.grade === "may be" &&
+    parts[0]!.kind !== "all" &&
+    Math.abs(after! - before!) < account.half;
+  if (first === undefined || isDoubt) {
+    const doubts = causes.map((cause, at) => causeSentence(cells, cause, parts[at]!, parts));
+    const looked = cells.names.join(", ");
+    const no = `${moves.length > 0 ? "Apart from upgrades no" : "No"} part of it`;
+    const change = `${lowered(spoken(cells.label))} ${shortChange(before, after, cells.unit)}`;
+    const [head, none] =
+      doubts.length === 0 && isLarge(account)
+        ? [
+            `I can't tell what is behind it: ${change}`,
+            `No part of it stands out from the noise in ${looked}`,
+          ]
+        : account.seen === "nothing"
+          ? ["I can't tell whether a part of it moved: too few rows", ""]
+          : doubts.length > 0
+            ? ["Nothing stands out for certain", ""]
+            : ["Nothing stands out", `${no} moved by more than is usual, in ${looked}`];
+    return tell(head, whole, [none, ...doubts, ...more]);
+  }
+  const [head, evidence, ...details] = causeTexts(cells, first, parts[0]!, parts);
+  const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
+  const listed = causes.slice(1, 1 + MOST_LISTED).map((cause, at) => {
+    return causeSentence(cells, cause, parts[at + 1]!, parts);
+  });
+  const untold = causes.length - 1 - listed.length;
+  return tell(head, evidence, [
+    ...details,
+    isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
+    ...listed,
+    untold > 0 &&
+      `${counted(untold, "further cause")} stand${untold === 1 ? "s" : ""} in the table`,
+    ...more,
+  ]);
+}
+
+/** What is said beside the causes: of ids, upgrades, placeholders, names, and what would have been seen. */
+function moreTexts(cells: ChangeCells, account: Account) {
+  const { parts, seen, news = [], placeholders = [] } = account;
   const isTooFew = seen === "nothing";
-  const more = [
+  return [
     cells.unlike,
     isTooFew && seenText(cells, account),
     // Of rows that are too few nobody knows that users only upgraded.
     ...(isTooFew ? [] : movesText(cells, account.moves)),
-    ...(account.placeholders ?? []).map(
+    ...placeholders.map(
       ({ where, dimension, value }) =>
         `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: its program isn't compared by ${dimension}`,
     ),
@@ -74,41 +117,6 @@ export function tellExplanation(
     ),
     seen !== undefined && !isTooFew && seenText(cells, account),
   ];
-  const [first, ...others] = causes;
-  // A doubt is no headline while the whole moved by no more than its noise.
-  const isDoubt =
-    first?.grade === "may be" &&
-    parts[0]!.kind !== "all" &&
-    Math.abs(after! - before!) < account.half;
-  if (first === undefined || isDoubt) {
-    const looked = cells.names.join(", ");
-    const doubts = causes.map((cause, at) => causeSentence(cells, cause, parts[at]!, parts));
-    const isUntold = doubts.length === 0 && isLarge(account);
-    const no = `${account.moves.length > 0 ? "Apart from upgrades no" : "No"} part of it`;
-    const head = isUntold
-      ? `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`
-      : isTooFew
-        ? "I can't tell whether a part of it moved: too few rows"
-        : `Nothing stands out${doubts.length > 0 ? " for certain" : ""}`;
-    const none = isUntold
-      ? `No part of it stands out from the noise in ${looked}`
-      : doubts.length === 0 && !isTooFew && `${no} moved by more than is usual, in ${looked}`;
-    return tell(head, whole, [none, ...doubts, ...more]);
-  }
-  const [head, evidence, ...details] = causeTexts(cells, first, parts[0]!, parts);
-  const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
-  const listed = others.slice(0, MOST_LISTED).map((cause, at) => {
-    return causeSentence(cells, cause, parts[at + 1]!, parts);
-  });
-  const untold = others.length - listed.length;
-  return tell(head, evidence, [
-    ...details,
-    isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
-    ...listed,
-    untold > 0 &&
-      `${counted(untold, "further cause")} stand${untold === 1 ? "s" : ""} in the table`,
-    ...more,
-  ]);
 }
 
 /** What happened to a cause's rows, in a sentence or more: "Possibly probe_cc IT fell …. … it may be one user." */
@@ -193,43 +201,35 @@ function factTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonly
       return [headline, ...mixTexts(cells, part)];
     }
     case "moved":
-      return [movedHead(cells, cause, part, parts.length), movedEvidence(cells, cause, part)];
+      return movedTexts(cells, cause, part, parts.length);
   }
 }
 
-/** "probe_cc IT fell by 23 % (12,345 measurements)". */
-function movedHead(cells: ChangeCells, cause: Cause, part: Part, many: number): string {
-  const { unit, kind } = cells;
-  const { before, after, where } = cause;
+/** "probe_cc IT fell by 23 % (12,345 measurements)"; "From 53,000 to 41,000 measurements (change −13,100 to −10,900, 95 %)". */
+function movedTexts(cells: ChangeCells, cause: Cause, part: Part, many: number): Texts {
+  const { unit, quantile } = cells;
+  const { before, after, low, high, change, where } = cause;
   const isAll = Object.keys(where).length === 0;
-  const rest = !isAll && part.rest === true ? "the rest of " : "";
-  const name = isAll ? (many > 1 ? "All other rows alike" : "All rows alike") : shortText(where);
-  if (kind === "flow") {
-    const by = `${amount(Math.round(Math.abs(cause.change)), "")} ${unit}`;
-    if (before === 0) return `${rest}${name} appeared, with ${by}`;
-    return `${rest}${name} ${shortChange(before, after, unit)} (${by})`;
-  }
-  const [was, is] = [before, after].map((value) => amount(value, rateUnit(cells)));
-  return before === after
-    ? `${rest}${name} moved it by its weight`
-    : `${rest}${name} went from ${was} to ${is}`;
-}
-
-/** "From 53,000 to 41,000 measurements (change −13,100 to −10,900, 95 %), 80 % of the change". */
-function movedEvidence(cells: ChangeCells, cause: Cause, { isAsIf }: Part): string {
-  const { kind, unit, quantile } = cells;
-  const { before, after, low, high, change } = cause;
+  const all = many > 1 ? "All other rows alike" : "All rows alike";
+  const name = isAll ? all : `${part.rest ? "the rest of " : ""}${shortText(where)}`;
   const share = partText(cause.part);
-  if (kind === "flow") {
-    const [was, is, least, most] = [before, after, low, high].map((n) =>
-      amount(Math.round(n ?? 0), ""),
-    );
-    const asIf = isAsIf === true ? ", had its runs held as many as before" : "";
-    return `From ${was} to ${is} ${unit} (change ${least} to ${most}, 95 %)${share}${asIf}`;
+  if (cells.kind === "rate") {
+    const [was, is] = [before, after].map((value) => amount(value, rateUnit(cells)));
+    const did = before === after ? "moved it by its weight" : `went from ${was} to ${is}`;
+    const above = quantile === undefined ? "" : ` by the share above ${amount(quantile.at, unit)}`;
+    const by = amount(Number(change.toPrecision(2)), unit);
+    return [`${name} ${did}`, `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`];
   }
-  const above = quantile === undefined ? "" : ` by the share above ${amount(quantile.at, unit)}`;
-  const by = amount(Number(change.toPrecision(2)), unit);
-  return `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`;
+  const [was, is, least, most, by] = [before, after, low, high, Math.abs(change)].map((n) =>
+    amount(Math.round(n ?? 0), ""),
+  );
+  const asIf = part.isAsIf ? ", had its runs held as many as before" : "";
+  return [
+    before === 0
+      ? `${name} appeared, with ${by} ${unit}`
+      : `${name} ${shortChange(before, after, unit)} (${by} ${unit})`,
+    `From ${was} to ${is} ${unit} (change ${least} to ${most}, 95 %)${share}${asIf}`,
+  ];
 }
 
 /** Of a release, or of a program whose release may have, what was expected of it and what came. */
@@ -385,10 +385,9 @@ function historyText({ where, history }: Part): string | undefined {
 
 /** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
 function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
-  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= PART_TOLERANCE);
   return ([false, true] as const).flatMap((isBack) => {
-    const texts = stayed
-      .filter((move) => move.isBack === isBack)
+    const texts = moves
+      .filter((move) => move.isBack === isBack && Math.abs(move.kept - 1) <= PART_TOLERANCE)
       .map(({ program, dimension, values, kept }) => {
         const whose = program === null ? dimension : valueText(program);
         const texts = values.map(valueText);
@@ -396,8 +395,8 @@ function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
         const way = texts.length > 3 ? [texts[0], "…", texts.at(-1)] : texts;
         return `${whose} ${way.join(" → ")} (all its ${unit}: ${signedPercent(kept - 1)})`;
       });
-    if (texts.length === 0) return [];
-    return `Users also ${isBack ? "went back" : "upgraded"}: ${texts.slice(0, MOST_LISTED).join("; ")}.`;
+    const listed = texts.slice(0, MOST_LISTED).join("; ");
+    return texts.length === 0 ? [] : `Users also ${isBack ? "went back" : "upgraded"}: ${listed}.`;
   });
 }
 
