@@ -75,6 +75,13 @@ test("segments takes one or two far values for outliers, three for changes", () 
   expect(at(high(3))).toEqual([50, 53]);
 });
 
+test("segments removes a season that the values show", () => {
+  const values = noise(12, 200).map(
+    (v, i) => v + [0, 8, 3, -5, 4, 1, -6][i % 7]! + (i >= 120 ? 6 : 0),
+  );
+  expect(at(values)).toEqual([120]);
+});
+
 test("segments finds nothing in what is empty, short or constant", () => {
   for (const values of [[], [1], [1, 9, 1, 9, 1], new Array<number>(50).fill(3), [NaN, NaN]]) {
     expect(at(values)).toEqual([]);

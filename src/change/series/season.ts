@@ -48,7 +48,7 @@ export function withoutSeason(
  * @param slots which part of the cycle each value belongs to.
  * @param width values in a cycle.
  */
-function withoutCycle(
+export function withoutCycle(
   values: Float64Array,
   slots: Int32Array,
   width: number,

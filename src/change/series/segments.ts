@@ -1,5 +1,5 @@
 import { median } from "../../base/statistics.js";
-import { runningMedian } from "./season.js";
+import { runningMedian, withoutCycle } from "./season.js";
 
 /**
  * The constants of the search. They were set on noise made with an autocorrelation of 0 to 0.7, on steps
@@ -27,6 +27,9 @@ const UNIT = 1.25;
 const FEWER = 12;
 /** The likelihood ratio's 95 % point for the place of a step (Hansen, Econometrica 68, 2000). */
 const EXCLUDED = 7.35;
+/** Autocorrelation over a period that makes it a season. */
+const SEASON = 0.4;
+
 /** A step: `at`, `from` and `to` are places of values. */
 export interface Step {
   /** The first value after it. */
@@ -58,18 +61,21 @@ export interface Segmented {
  * Squares are counted in units of the long-run variance of AR(1) noise, which is learned from what the
  * pieces leave: of all units the smallest is taken whose own pieces leave no more noise than it. So a
  * step isn't mistaken for autocorrelation, nor autocorrelation for steps. One or two values far off
- * are taken out (Hampel filter).
+ * are taken out (Hampel filter), a season that the values show is removed.
  *
  * @param values evenly spaced; NaN is a gap.
  * @param error probability that a series in which nothing changed gives any step.
  */
 export function segments(values: ArrayLike<number>, error = 0.05): Segmented {
   const index = Int32Array.from(values, (_, at) => at).filter((at) => Number.isFinite(values[at]));
-  const y = withoutOutliers(Float64Array.from(index, (at) => values[at]!));
-  const n = y.length;
-  if (n < 2 * SHORTEST || y.every((value) => value === y[0])) {
+  const clean = withoutOutliers(Float64Array.from(index, (at) => values[at]!));
+  const n = clean.length;
+  if (n < 2 * SHORTEST || clean.every((value) => value === clean[0])) {
     return { steps: [], least: n < 2 * SHORTEST ? Infinity : 0 };
   }
+  const period = n === values.length ? periodOf(clean) : 0;
+  const slots = Int32Array.from(clean, (_, at) => at % Math.max(1, period));
+  const y = period === 0 ? clean : withoutCycle(clean, slots, period, false);
   const fit = fitsOf(y, index);
   const price = PRICE(n) * (1 + FEW / n) + 2 * Math.log(0.05 / error);
   const variance = fit.squares(0, n) / n;
@@ -97,6 +103,26 @@ function withoutOutliers(y: Float64Array): Float64Array {
   const away = y.map((value, at) => Math.abs(value - middle[at]!));
   const spread = 1.4826 * median(away.filter((value) => value > 0));
   return y.map((value, at) => (away[at]! > OUTLIER * spread ? middle[at]! : value));
+}
+
+/** The shortest period whose autocorrelation, without trend, is as high as any; 0 without one. */
+function periodOf(y: Float64Array): number {
+  const n = y.length;
+  const longest = Math.min(n >> 2, 100);
+  const level = runningMedian(y, 2 * Math.max(3, Math.min(20, n >> 3)) + 1);
+  const away = y.map((value, at) => value - level[at]!);
+  const most = away.map(Math.abs).sort()[Math.floor(0.9 * n)]!;
+  const cut = away.map((value) => Math.max(-most, Math.min(most, value)));
+  const product = (lag: number) =>
+    cut.reduce((sum, value, at) => sum + (at < lag ? 0 : value * cut[at - lag]!), 0) / (n - lag);
+  const correlations = Array.from({ length: longest + 2 }, (_, lag) => product(lag) / product(0));
+  let best = 0;
+  for (let lag = 4; lag <= longest; lag++) {
+    const here = correlations[lag]!;
+    const isPeak = here >= correlations[lag - 1]! && here >= correlations[lag + 1]!;
+    if (isPeak && here > SEASON && (best === 0 || here > correlations[best]! + 0.1)) best = lag;
+  }
+  return best;
 }
 
 /** The variance of white noise by first differences, which no change of level moves much. */
