@@ -31,7 +31,7 @@ describe("compare", () => {
     await using lab = await own.open();
     const first = async (before: [string, string], now: [string, string]) => {
       const asked = { before: between(...before), now: between(...now) };
-      return (await compare(lab.measurements, asked)).evidence;
+      return (await compare(lab.measurements, asked)).sentence;
     };
     expect(await first(["2026-05-06", "2026-05-08"], ["2026-05-09", "2026-05-11"])).toMatch(
       /Saturdays and Sundays are 100 % of the later range and 0(\.0+)? % of the earlier one/,
@@ -43,7 +43,7 @@ describe("compare", () => {
       now,
       before: between("2026-05-06", "2026-05-10"),
     });
-    expect(longer.evidence).toMatch(/the ranges overlap/);
+    expect(longer.sentence).toMatch(/the ranges overlap/);
     expect(longer.result.origin.notes.join(" ")).toMatch(/^The ranges differ in length/);
     const alike = await compare(lab.measurements, { now, dimensions: ["probe_cc"] });
     expect(alike.result.origin.notes).toEqual([]);
@@ -80,7 +80,7 @@ describe("compare", () => {
     expect(found.found).toBe(true);
     expect(found.values[0]).toMatchObject({ dimension: "probe_cc", value: "IT" });
     expect(found.sentence).toMatch(
-      /^probe_cc IT fell by 6\d % \([\d,]+ measurements\)\. .* Measurements fell by /,
+      /^probe_cc IT lost 6\d % of its measurements\. .* Measurements fell by /,
     );
     expect(found.result.origin.notes).toContain("The table has no software_name: not looked at.");
   });

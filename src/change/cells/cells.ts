@@ -35,8 +35,6 @@ export interface ChangeQuestion {
   /** For errors: "explain a change". */
   readonly action: string;
   readonly signal: AbortSignal | undefined;
-  /** True if runs are counted beside a count of measurements: for what each run holds. */
-  readonly runs?: boolean;
 }
 
 /** The cells of two ranges side by side: a leaf for each combination of the dimensions' values. */
@@ -166,7 +164,8 @@ export async function askCells(
   const { before, after, ratio } = checkPeriods(question);
   const { kind, parts, squares, quantile, ...named } = await partsOf(source, question);
   const plain = Object.keys(measure.where ?? {}).length === 0;
-  const ofRuns = question.runs === true && measure.measure === "count" && plain;
+  // Beside a count of measurements the runs, for what each holds.
+  const ofRuns = measure.measure === "count" && plain;
   const asked = { by: question.dimensions, where, measures: parts, squares, action, signal };
   const distinct = ofRuns ? "report_id" : undefined;
   // One after the other: at an incident the server has enough to do.
@@ -246,7 +245,7 @@ interface MeasureParts {
 }
 
 async function partsOf(source: ChangeSource, question: ChangeQuestion): Promise<MeasureParts> {
-  const { measure, action, runs } = question;
+  const { measure, action } = question;
   const { where = {}, column = "", of: [first, second] = [] } = measure;
   const flow = (...parts: readonly Measure<unknown>[]) => ({ kind: "flow", parts }) as const;
   const rate = (part: Measure<unknown>, all: Measure<unknown>, label: string, unit?: string) => ({
@@ -260,7 +259,7 @@ async function partsOf(source: ChangeSource, question: ChangeQuestion): Promise<
       return flow(measure);
     case "sum":
       // Of runs the measurements: how many runs there are stands beside.
-      return runs && column === "measurements" ? flow(measure, count({ where })) : flow(measure);
+      return column === "measurements" ? flow(measure, count({ where })) : flow(measure);
     case "rate":
       return flow(first!);
     case "share": {
