@@ -66,8 +66,8 @@ const WATCHED = [
   { by: ["software_name", "probe_cc"], top: 4, noun: "program in a country", falseAlarms: 0.1 },
 ] as const;
 /** Of parts with this share of all, half lost for a day must show, or nothing is said to be usual. */
-const PART = 0.05;
-const HALF = 0.5;
+const LEAST_PART = 0.05;
+const LEAST_LOSS = 0.5;
 
 /** What is asked, up to the present. */
 interface Asked extends Required<Pick<LabAnomaliesOptions, "range" | "where">> {
@@ -77,17 +77,17 @@ interface Asked extends Required<Pick<LabAnomaliesOptions, "range" | "where">> {
 }
 
 /** The alarms of the whole, or of each of its groups. */
-interface Watch extends FoundAnomalies {
+interface GroupAlarms extends FoundAnomalies {
   readonly noun: string;
 }
 
 /** What the flow shows: the whole, its groups, and the alarm that goes on, else the largest. */
 interface Look {
-  readonly whole: Watch;
-  readonly all: readonly Watch[];
+  readonly whole: GroupAlarms;
+  readonly all: readonly GroupAlarms[];
   readonly shown: Alarm | undefined;
   readonly isOn: boolean;
-  readonly shownIn: Watch;
+  readonly shownIn: GroupAlarms;
 }
 
 /** The state, and what is said first of it. */
@@ -175,7 +175,7 @@ export async function lookAt(asked: Asked, lag: number): Promise<Look> {
     return { ...(await findAnomalies(counts, { ...since, falseAlarms })), noun };
   };
   const whole = await watch(WATCHED[0]);
-  const all: Watch[] = [whole];
+  const all: GroupAlarms[] = [whole];
   for (const group of WATCHED.slice(1)) {
     const own = await optional(() => watch(group));
     if (own !== null) all.push(own);
@@ -244,8 +244,8 @@ function quiet({ range: { timeZone } }: Asked, { whole, all }: Look): Verdict {
   if (shows.length === 0)
     return { ...cant, evidence: "So few come that not even a stop of a day would show", details };
   const evidence = `Over 24 hours ${shows.join(", ")} would have shown`;
-  const parts = all.slice(1).flatMap(({ seen }) => seen.filter(({ share }) => share >= PART));
-  return median((parts.length > 0 ? parts : whole.seen).map(({ least }) => least)) <= HALF
+  const parts = all.slice(1).flatMap(({ seen }) => seen.filter(({ share }) => share >= LEAST_PART));
+  return median((parts.length > 0 ? parts : whole.seen).map(({ least }) => least)) <= LEAST_LOSS
     ? { state: "usual", headline: "No sudden drop of measurements", evidence, details }
     : {
         state: "unknown",

@@ -35,7 +35,7 @@ export interface FunnelFinding extends Finding {
 
 /** A row of the funnel: a step. */
 export type FunnelRow = {
-  step: Step;
+  step: FunnelStep;
   now: number | null;
   before: number | null;
   /** The share of the step before that came through; of the first step, of the week before. */
@@ -52,8 +52,8 @@ const CULPRITS = {
   accepted: "It is the pipeline: reports are submitted and not accepted",
   stored: "It is ingestion: reports are accepted and not stored",
 };
-type Step = keyof typeof CULPRITS;
-const STEPS = Object.keys(CULPRITS) as Step[];
+type FunnelStep = keyof typeof CULPRITS;
+const STEPS = Object.keys(CULPRITS) as FunnelStep[];
 /** The part that the pipeline and ingestion lose hardly varies from week to week: so much more is a loss. */
 const LEAST_LOST = 0.01;
 /** Losses (%) tested for; if the largest would go unseen, the funnel is inconclusive. */
@@ -134,7 +134,7 @@ type JudgedStep = FunnelRow & {
 
 /** Share of the previous step that got through, against the week before. @param from the step before that is known. */
 function judge(
-  step: Step,
+  step: FunnelStep,
   now: number | null,
   before: number | null,
   from: JudgedStep | undefined,
@@ -163,7 +163,7 @@ function judge(
 }
 
 interface Steps {
-  readonly counts: Readonly<Record<Step, number | null>>;
+  readonly counts: Readonly<Record<FunnelStep, number | null>>;
   /** Why steps are unknown, a clause each. */
   readonly unknown: readonly string[];
   readonly answers: readonly Result<object>[];
@@ -299,7 +299,7 @@ export type FreshnessRow = {
 /** Columns that hold the time of storing. */
 const STORED_AT =
   /^(?:(?:inserted|stored|ingested|received|processed|submitted|uploaded)(?:_at|_time|_ts)?|(?:insert|storage|ingestion|ingest|arrival|submission|upload|receive)_(?:time|at|ts|timestamp))$/i;
-const STEP = 300;
+const SLICE = 300;
 /** Programs seen in fewer steps a week aren't judged. */
 const FEWEST = 5;
 /** Nobody is silent within so many seconds. */
@@ -374,7 +374,7 @@ export async function freshness(
 }
 
 /** A row of freshness before the present is known; `seen` is the number of steps of the week that it was seen in. */
-type Seen = Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number };
+type ProgramAge = Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number };
 
 /** The newest row, the longest silence of the week before it and the last day's lag, by program; `text` says how far storing lags, or why there is no row. */
 async function agesOf(role: "measurements" | "logs", open: () => Database | Promise<Database>) {
@@ -394,11 +394,11 @@ async function agesOf(role: "measurements" | "logs", open: () => Database | Prom
     const lag = stored.sql
       ? `dateDiff('second', _t, ${stored.sql})`
       : "CAST(NULL, 'Nullable(Int64)')";
-    const step = `toInt64(intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000}))`;
+    const step = `toInt64(intDiv(toUnixTimestamp64Milli(_t), ${SLICE * 1000}))`;
     const question = {
       sql: `WITH ${instantSql(table)} AS _t, if(_t >= {day:DateTime64(3)}, ${lag}, NULL) AS _lag
 SELECT ${program} AS program, max(_t) AS newest, uniqExact(${step}) AS seen,
-  arrayMax(arrayDifference(arraySort(groupUniqArray(${step})))) * ${STEP} AS longest_silence,
+  arrayMax(arrayDifference(arraySort(groupUniqArray(${step})))) * ${SLICE} AS longest_silence,
   quantileExactOrNull(0.5)(_lag) AS lag_q50, quantileExactOrNull(0.95)(_lag) AS lag_q95
 FROM ${table.from}
 WHERE ${[bounds.sql, time.usable ?? "1"].join(" AND ")}
@@ -407,7 +407,7 @@ ORDER BY newest, program`,
       parameters: { ...bounds.parameters, day: new Date(+newest - DAY) },
     };
     const answer = await database.ask({ ...question, action: "tell how fresh the data is" });
-    const rows = (answer.table.objects() as Omit<Seen, "table">[]).map((row) => ({
+    const rows = (answer.table.objects() as Omit<ProgramAge, "table">[]).map((row) => ({
       table: name,
       ...row,
     }));

@@ -124,7 +124,7 @@ export async function release(
   };
   let known: Known = { version, software: named ?? null };
   const cantTell = (why: string) =>
-    finding(answers, known, tell(`I can't tell yet how ${nameOf(known)} does`, why, []));
+    finding(answers, known, tell(`I can't tell yet how ${releaseName(known)} does`, why, []));
   const asked = { range, every: "all", top: Infinity, ...(signal && { signal }) } as const;
   const measures = { n: count() };
 
@@ -171,7 +171,7 @@ export async function release(
   const { timeZone } = range;
   const hours = await keep(
     measurements.ask({
-      ...{ ...asked, range: between(before(range.start), range.end, { timeZone }) },
+      ...{ ...asked, range: between(twoWeeksBefore(range.start), range.end, { timeZone }) },
       ...{ every: "hour", by: "software_version", where: both },
       measures: { ...measures, failed: count({ where: failed ?? {} }) },
     }),
@@ -188,7 +188,7 @@ export async function release(
     return cantTell("it began less than three hours ago: its runs may still be under way.");
   }
   const released = between(since, new Date(+since + span), { timeZone });
-  const earlier = between(before(since), since, { timeZone });
+  const earlier = between(twoWeeksBefore(since), since, { timeZone });
   const sideOf = async (version: string, range: TimeRange) => {
     const question = { ...asked, range, where: { ...where, software_version: version } };
     const [{ n } = { n: 0 }] = (await keep(runs.ask({ ...question, measures }))).rows();
@@ -217,7 +217,7 @@ export async function release(
     const remedy = few === is ? "Ask again when there are more." : "Name another as previous.";
     const ofTest = test === undefined ? "" : ` of ${valueText(test)}`;
     return cantTell(
-      `${nameOf({ software, version: few.version })} has ${counted(few.n, "run")}${ofTest}, ${rangeText(few.question.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
+      `${releaseName({ software, version: few.version })} has ${counted(few.n, "run")}${ofTest}, ${rangeText(few.question.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
     );
   }
   const [held, holds] = [was.estimates[1], is.estimates[1]];
@@ -241,8 +241,8 @@ export async function release(
   const early = `That is the ${span < TWO_WEEKS ? "beginning" : "first two weeks"} of the range, not of the release, which was there before`;
   const inTest = test === undefined ? "" : ` in ${valueText(test)}`;
   const compared = `${counted(is.n, "run")} against ${grouped(was.n)} of ${valueText(previous)}${inTest}, ${rangeText(released)}`;
-  const [first, ...more] = words(values);
-  const telling = tell(`${nameOf(known)}${first!.headline}`, first!.evidence, [
+  const [first, ...more] = valueTexts(values);
+  const telling = tell(`${releaseName(known)}${first!.headline}`, first!.evidence, [
     ...more.map(({ evidence }) => evidence),
     compared,
     +since < +range.start + HOUR && early,
@@ -260,11 +260,11 @@ export async function release(
 }
 
 /** Two weeks before. */
-function before(time: Date): Date {
+function twoWeeksBefore(time: Date): Date {
   return new Date(Math.max(0, +time - TWO_WEEKS));
 }
 
-function nameOf({ software, version }: Pick<Known, "software" | "version">): string {
+function releaseName({ software, version }: Pick<Known, "software" | "version">): string {
   return `${software === null ? "" : `${valueText(software)} `}${valueText(version)}`;
 }
 
@@ -349,7 +349,7 @@ function verdictOf(
 }
 
 /** What moved, what didn't, and where the rows can't tell; the first with a headline that follows the release's name. */
-export function words(
+export function valueTexts(
   values: readonly ReleaseValue[],
 ): { readonly headline: string; readonly evidence: string }[] {
   const few = "I can't tell yet from so few runs";
@@ -408,7 +408,7 @@ function finding(
     kinds: { unit: "text", verdict: "text" } as const,
     measures: changeColumns([
       ["before", previous ?? "Previous", ""],
-      ["after", nameOf(known), ""],
+      ["after", releaseName(known), ""],
       ["change", "Change", ""],
       ["low", "Low end of the 95 % interval", ""],
       ["high", "High end of the 95 % interval", ""],

@@ -90,7 +90,7 @@ interface WatchedSeries {
 }
 
 /** The buckets that are judged: from and up to; those after them may still get rows. */
-interface Span {
+interface JudgedBuckets {
   readonly from: number;
   readonly to: number;
   /** How many buckets are learned from. */
@@ -206,7 +206,7 @@ function watchSeries(
   series: FlowSeries,
   places: readonly number[],
   season: Season,
-  span: Span,
+  span: JudgedBuckets,
   model: Omit<Model, "gap">,
 ): WatchedSeries {
   const began = firstRow(series);
@@ -243,7 +243,7 @@ function spanOf(
   { buckets, result, range, series }: Flows,
   season: Season | undefined,
   { since, lag = "0 seconds" }: AnomaliesOptions,
-): Span {
+): JudgedBuckets {
   const { askedAt } = result.origin;
   const known = lag === "0 seconds" ? askedAt : last(lag, { now: askedAt }).start;
   const to = buckets.findLastIndex(({ complete, end }) => complete && end <= known) + 1;
@@ -263,7 +263,7 @@ function spanOf(
 function whyUnjudged(
   { time, series, buckets }: Flows,
   season: Season | undefined,
-  { from, to, learned }: Span,
+  { from, to, learned }: JudgedBuckets,
 ): string | undefined {
   const noun = bucketNoun(time.every, true);
   if (season === undefined) {
@@ -279,7 +279,11 @@ function whyUnjudged(
 }
 
 /** The alarms of a series that end within what is judged, or go on. */
-function alarmsOf(flows: Flows, judged: WatchedSeries, { from: start, to: end }: Span): Alarm[] {
+function alarmsOf(
+  flows: Flows,
+  judged: WatchedSeries,
+  { from: start, to: end }: JudgedBuckets,
+): Alarm[] {
   const { series, watch, places } = judged;
   const isEmpty = (from: number, to: number) =>
     flows.series.every(({ values }) => values.slice(from, to).every((value) => !value));
@@ -302,7 +306,7 @@ function tellingOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly WatchedSeries[],
-  { from, to, learned }: Span,
+  { from, to, learned }: JudgedBuckets,
   season: Season,
   rate: number,
 ): Telling {
@@ -365,7 +369,7 @@ function alarmMoved(
   });
 }
 
-function newestText({ buckets, time }: Flows, { to }: Span): string {
+function newestText({ buckets, time }: Flows, { to }: JudgedBuckets): string {
   const open = buckets.length - to;
   if (open === 0) return "";
   return open === 1
@@ -444,7 +448,7 @@ function findingOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly WatchedSeries[],
-  span: Span,
+  span: JudgedBuckets,
   telling: Telling,
 ): AnomaliesFinding {
   const { result, buckets, measure, time } = flows;

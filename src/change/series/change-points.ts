@@ -11,7 +11,7 @@ import { offsetAt, type RangeBucket } from "../../time/bucket.js";
 import { changeColumns, tell, type Finding, type Telling } from "../finding.js";
 import { readFlows, seriesName, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
-import { segments, type Segmented, type Step } from "./segments.js";
+import { segments, type Segmented, type LevelStep } from "./segments.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
 
 /** The changes of one or many series, with the series that they were found in. */
@@ -26,7 +26,7 @@ const ACTION = "find change points";
 const FEWEST_BUCKETS = 8;
 const MOST = 5_000;
 /** What a search for steps leaves out. */
-const SLOW = "Slow rises and falls aren't looked for";
+const UNSEEN = "Slow rises and falls aren't looked for";
 const LACKING = `fewer than ${FEWEST_BUCKETS} whole buckets, or nothing but zeros`;
 
 /** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
@@ -39,7 +39,7 @@ interface Searched extends Segmented {
 }
 
 /** A step in its series; of counts no end is below 0. */
-interface SeriesStep extends Step {
+interface SeriesStep extends LevelStep {
   readonly series: FlowSeries;
   readonly size: number;
   /** Ends of the 95 % interval of `size`. */
@@ -235,7 +235,7 @@ function tellingOf(
     const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
     const searched = `${counted(buckets.length, one, more)} were searched`;
     return tell(`No change of level was found in ${each}${where}`, unseenText(judged, measure), [
-      SLOW,
+      UNSEEN,
       searched,
       moved,
     ]);

@@ -80,7 +80,7 @@ const THIN = 30;
 const FORGET_SPREAD = 0.005;
 /** Scores above this quantile are peaks; so many of a usual mean (of scores, of squares) count as seen; the share that are outages. */
 const HIGH = 0.93;
-const PRIOR = { peaks: 15, means: [0.42, 2.4] };
+const USUAL_TAIL = { peaks: 15, means: [0.42, 2.4] };
 const ENOUGH = 30;
 const OUTAGES = 0.02;
 /** Buckets since a drop that are judged together; beyond so many times what chance does in 95 of 100 cases is no doubt. */
@@ -89,7 +89,7 @@ const SURE = 1.3;
 /** Past times, so many buckets apart, that say how far from what is expected buckets come by chance. */
 const [SAMPLES, STRIDE] = [60, 11];
 /** Spreads beyond a threshold that 99 of 100 drops reach. */
-const CERTAIN = 2.33;
+const DETECTED = 2.33;
 
 type Values = readonly (number | null)[];
 const isKnown = (value: number | null | undefined): value is number => value != null;
@@ -256,7 +256,7 @@ export class Watch {
     if (!(from >= learning(this.season)) || limit === Infinity || !this.#isWatched) return 2;
     const due = this.#due(from, at + 1);
     if (!(this.#spreads[place]!.score(0, due) > limit)) return 2;
-    return Math.min(1, 1 - this.#valueAt(limit + CERTAIN, due, place) / due);
+    return Math.min(1, 1 - this.#valueAt(limit + DETECTED, due, place) / due);
   }
 
   /** The median of the same hour of the week; of a thin flow the mean of the hours around it, without the weeks that hold most and least. */
@@ -418,10 +418,10 @@ function tail(scores: Values, perBucket: number, gap: number): number {
   tops.sort((a, b) => a - b);
   const most = tops[Math.max(0, tops.length - 1 - Math.ceil(tops.length * OUTAGES))] ?? 0;
   const times = Math.log(Math.max(1.01, tops.length / all.length / perBucket));
-  const limits = PRIOR.means.map((prior, i) => {
+  const limits = USUAL_TAIL.means.map((prior, i) => {
     const power = i + 1;
     const excess = tops.map((top) => Math.min(top, most) ** power - high ** power);
-    const mean = (total(excess) + PRIOR.peaks * prior) / (tops.length + PRIOR.peaks);
+    const mean = (total(excess) + USUAL_TAIL.peaks * prior) / (tops.length + USUAL_TAIL.peaks);
     return (high ** power + mean * times) ** (1 / power);
   });
   return smallest(limits);
