@@ -222,7 +222,7 @@ function watchSeries(
   const first = began + span.learned;
   const from = Math.max(span.from, first, span.to - SAID);
   const said = places.slice(from, span.to);
-  const least = median(said.map((at) => watch.least(at, WINDOWS.at(-1)!)));
+  const least = median(said.map((at) => watch.least(at)));
   return { series, watch, places, first, least };
 }
 
