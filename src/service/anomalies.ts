@@ -142,18 +142,18 @@ export async function flowAnomalies(
   const details = [
     ...(verdict.details ?? []),
     ...(why?.found ? sentences(why) : []),
-    ...(shown === undefined ? [] : watches.flatMap(({ telling }) => sentences(telling))),
+    ...(shown === undefined ? [] : watches.flatMap(({ finding }) => sentences(finding))),
     whole.newest,
     ...sentences(fresh),
   ];
   return {
-    ...shownIn.finding(),
+    ...shownIn.finding,
     ...tell(verdict.headline, verdict.evidence, [...new Set(details)]),
     state: verdict.state,
     why,
     ...(why?.found && why.shown && { shown: why.shown }),
     freshness: fresh,
-    moved: watches.flatMap(({ moved }) => moved),
+    moved: watches.flatMap(({ finding }) => finding.moved ?? []),
     found: !["usual", "unknown"].includes(verdict.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
   };
@@ -232,7 +232,7 @@ function isItOver({ range: { timeZone } }: Asked, shown: Alarm): Verdict {
 function quiet({ range: { timeZone } }: Asked, { whole, all }: Look): Verdict {
   const cant = { state: "unknown", headline: "Can't tell whether measurements dropped" } as const;
   const [first, last] = [whole.judged[0], whole.judged.at(-1)];
-  if (first === undefined) return { ...cant, evidence: whole.telling.evidence };
+  if (first === undefined) return { ...cant, evidence: whole.finding.evidence };
   const hours = `${counted(whole.judged.length, "hour")} were judged`;
   const span = rangeText(between(first.start, last!.end, { timeZone }));
   const accepted = `about ${counted(STATED, "false alarm")} in 4 weeks is accepted`;

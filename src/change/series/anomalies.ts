@@ -123,20 +123,17 @@ export async function anomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
 ): Promise<AnomaliesFinding> {
-  const { finding, telling, newest, end } = await findAnomalies(counts, options);
-  const { headline, evidence, details } = telling;
-  return { ...finding(), ...tell(headline, evidence, [end, ...details, newest]) };
+  const { finding, newest, end } = await findAnomalies(counts, options);
+  const { headline, evidence, details } = finding;
+  return { ...finding, ...tell(headline, evidence, [end, ...details, newest]) };
 }
 
 /** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
 export interface FoundAnomalies {
-  readonly telling: Telling;
-  /** The finding with its tables, which take longer than to judge what is in them. */
-  readonly finding: () => AnomaliesFinding;
+  readonly finding: AnomaliesFinding;
   /** The buckets that were judged, none where that can't be. */
   readonly judged: readonly RangeBucket[];
   readonly alarms: readonly Alarm[];
-  readonly moved: readonly Moved[];
   /** Each series: its share of all rows, and the smallest drop of the most buckets that shows. */
   readonly seen: readonly { readonly share: number; readonly least: number }[];
   /** Names the newest buckets, which aren't judged; "" where all are. */
@@ -166,8 +163,8 @@ export async function findAnomalies(
   if (season === undefined || why !== undefined) {
     const head = `Can't tell whether ${lowered(flows.measure.label)} dropped`;
     const telling = tell(head, why ?? "", []);
-    const finding = () => findingOf(flows, [], [], span, telling);
-    return { telling, finding, judged: [], alarms: [], moved: [], seen: [], newest: "", end: "" };
+    const finding = findingOf(flows, [], [], span, telling);
+    return { finding, judged: [], alarms: [], seen: [], newest: "", end: "" };
   }
   const rate = options.falseAlarms ?? 1;
   const isPart = series.length > 1;
@@ -179,19 +176,20 @@ export async function findAnomalies(
     .sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
   const telling = tellingOf(flows, alarms, judged, span, season, rate);
   const [most] = alarms;
-  const moved = most === undefined ? [] : [alarmMoved(flows, most)];
-  const finding = () => ({ ...findingOf(flows, alarms, judged, span, telling), moved });
+  const isFollowed = most !== undefined && most.end.change !== null && most.kind !== "silence";
+  const label = isFollowed ? lowered(labelOf(flows, most.series)) : "";
   const totals = series.map(({ values }) =>
     values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
   );
   const all = totals.reduce((a, b) => a + b, 0);
-  const seen = judged.map(({ least }, at) => ({ share: totals[at]! / all, least }));
-  const own = { judged: buckets.slice(span.from, span.to), newest: newestText(flows, span) };
-  const found = { telling, finding, alarms, moved, seen, ...own };
-  if (most === undefined || most.end.change === null || most.kind === "silence")
-    return { ...found, end: "" };
-  const label = lowered(labelOf(flows, most.series));
-  return { ...found, end: endText(label, most.end, flows.time.every).join(": ") };
+  return {
+    finding: findingOf(flows, alarms, judged, span, telling),
+    alarms,
+    judged: buckets.slice(span.from, span.to),
+    seen: judged.map(({ least }, at) => ({ share: totals[at]! / all, least })),
+    newest: newestText(flows, span),
+    end: isFollowed ? endText(label, most.end, flows.time.every).join(": ") : "",
+  };
 }
 
 /** Of each bucket, its place on the clock of the zone. */
@@ -483,6 +481,7 @@ function findingOf(
     kind: "anomalies",
     ...telling,
     found: alarms.length > 0,
+    moved: alarms.slice(0, 1).map((alarm) => alarmMoved(flows, alarm)),
     least: 2 * seeing.length < judged.length || seeing.length === 0 ? null : median(seeing),
     result: resultOfRows(
       rows,
