@@ -202,7 +202,7 @@ describe("anomalies", () => {
     });
     expect((await anomalies(zeros)).found).toBe(false);
     expect((await anomalies(hourlyResult({ "": clean }).filter(() => false))).sentence).toMatch(
-      /no row/,
+      /hours with rows are learned from and the answer has 0 complete ones/,
     );
   });
 

@@ -119,7 +119,7 @@ describe("compare", () => {
     );
     await expect(compare(lab.measurements, { now, top: 2.5 })).rejects.toThrow(/whole number/);
     await expect(compare(lab.measurements, { now, dimensions: [] })).rejects.toThrow(
-      /no dimension/,
+      /by dimensions: \[\]\. Pass a list of up to 7/,
     );
     const none = compare(lab.measurements, { now: "24 hours" } as never);
     await expect(none).rejects.toThrow(/pass \{ now: last/);

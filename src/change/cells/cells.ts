@@ -130,18 +130,12 @@ const MOST_DIMENSIONS = 7;
 /** @throws ProbelabError for what is no list, for none, for too many, and for one given twice. */
 function checkDimensions(dimensions: ChangeQuestion["dimensions"], action: string): void {
   if (dimensions === undefined) return;
-  const names = Array.isArray(dimensions)
-    ? (dimensions as readonly (string | Dimension)[]).map(nameOf)
-    : [];
-  const twice = names.find((name, at) => names.indexOf(name) < at);
-  const refused = !Array.isArray(dimensions)
-    ? `by ${shownValue(dimensions)}: pass a list of columns and dimensions, such as dimensions: ["probe_cc"]`
-    : names.length === 0
-      ? `by no dimension: name at least one, such as dimensions: ["probe_cc"], or leave dimensions out`
-      : names.length > MOST_DIMENSIONS
-        ? `by ${names.length} dimensions: ${MOST_DIMENSIONS} are the most. Leave out those that matter least`
-        : twice && `by ${twice} twice: name it once`;
-  if (refused !== undefined) throw new ProbelabError(`Can't ${action} ${refused}.`);
+  const names = Array.isArray(dimensions) ? dimensions.map(nameOf) : [];
+  const isOnce = new Set(names).size === names.length;
+  if (names.length > 0 && names.length <= MOST_DIMENSIONS && isOnce) return;
+  throw new ProbelabError(
+    `Can't ${action} by dimensions: ${shownValue(dimensions)}. Pass a list of up to ${MOST_DIMENSIONS} columns and dimensions, each once, such as dimensions: ["probe_cc"].`,
+  );
 }
 
 /** The part of a range that lies on Saturdays and Sundays of its zone. */

@@ -267,9 +267,8 @@ function whyUnjudged(
   if (season === undefined) {
     return `no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
   }
-  if (series.length === 0) return "the answer has no row: nothing can be learned from it.";
-  const rows = to - series.reduce((least, one) => Math.min(least, firstRow(one)), Infinity);
-  if (rows <= 0) return "all values are 0.";
+  const first = series.reduce((least, one) => Math.min(least, firstRow(one)), to);
+  const rows = Math.max(0, to - first);
   if (from < to && rows > learned) return undefined;
   return rows <= learned
     ? `The first ${grouped(learned)} ${noun} with rows are learned from and the answer has ${grouped(rows)} complete ones: ask for a longer range.`
