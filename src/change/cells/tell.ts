@@ -110,10 +110,9 @@ function moreTexts(cells: ChangeCells, account: Account) {
         `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: its program isn't compared by ${dimension}`,
     ),
     ...parts.map((part) => renamedText(part, parts)),
-    ...parts.map(historyText),
     ...news.map(
       ({ where, after }) =>
-        `${elementText(where)} appeared, with ${amount(after, "")} ${cells.unit} and none before.`,
+        `${elementText(where)} appeared, with ${amount(after, "")} ${cells.unit} and none in the earlier range.`,
     ),
     seen !== undefined && !isTooFew && seenText(cells, account),
   ];
@@ -373,14 +372,6 @@ function renamedText(gone: Part, parts: readonly Part[]): string | undefined {
   return isGone && came
     ? `${elementText(gone.where)} may go on as ${elementText(came.where)}: about as many came as were lost`
     : undefined;
-}
-
-/** "probe_cc IT isn't new: 1,234 came in April, before the earlier range". */
-function historyText({ where, history }: Part): string | undefined {
-  return (
-    history &&
-    `${elementText(where)} isn't new: ${number(history.rows)} came in ${rangeText(history.range)}, before the earlier range`
-  );
 }
 
 /** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
