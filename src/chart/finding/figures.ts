@@ -292,7 +292,7 @@ export function series(
   const isAlarm = kind === "anomalies";
   const { dimensions, measures } = origin.columns;
   const time = origin.columns.time!;
-  const measure = measures[0]!;
+  const measure = measures.find(({ main }) => main) ?? measures[0]!;
   const at = (row: FindingRow, column = time.name) => Number(row[column]);
   const keyOf = (row: FindingRow) => rowKey(dimensions.map(({ name }) => row[name]));
   const all = (table.objects() as FindingRow[]).toSorted((a, b) => at(a) - at(b));
