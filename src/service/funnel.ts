@@ -140,22 +140,19 @@ function judge(
   from: JudgedStep | undefined,
 ): JudgedStep {
   const [of, ofBefore] = [from ? from.now : before, from ? from.before : before];
-  const known = now !== null && before !== null && of !== null && ofBefore !== null;
   const passed = now !== null && of ? now / of : null;
   const usual = before !== null && ofBefore ? before / ofBefore : null;
   const change = passed === null || !usual ? null : passed / usual - 1;
   // What is accepted and stored is a part of what was submitted; submissions are no part of check-ins.
   const isPart = from?.step === "submit" || from?.step === "accepted";
-  /** The test of two shares with their common one; of what is no part, of two Poisson counts. */
-  const errorsOf = (n: number) => {
-    if (!known || of === 0 || ofBefore === 0) return 0;
-    const common = (n + before) / (of + ofBefore);
-    const variance = common * (isPart ? 1 - common : 1) * (1 / of + 1 / ofBefore);
-    return (before / ofBefore - n / of) / Math.sqrt(variance);
-  };
-  const whole = (usual ?? 0) * (of ?? 0);
   const matters = isPart ? LEAST_LOST : PART_TOLERANCE;
-  const isCertain = (loss: number) => errorsOf(whole * (1 - loss)) > CERTAIN;
+  /** By the test of two shares with their common one; of what is no part, of two Poisson counts. */
+  const isCertain = (loss: number) => {
+    if (!of || !ofBefore || !usual) return false;
+    const common = (usual * (1 - loss) * of + usual * ofBefore) / (of + ofBefore);
+    const variance = common * (isPart ? 1 - common : 1) * (1 / of + 1 / ofBefore);
+    return (usual * loss) / Math.sqrt(variance) > CERTAIN;
+  };
   const least = LOSSES.find((loss) => loss / 100 >= matters && isCertain(loss / 100)) ?? 100;
   const isLoss = change !== null && isCertain(-change);
   const row = { step, now, before, passed, passed_before: usual, change };
