@@ -42,6 +42,7 @@ export const explainCommand = answering<Flags>(
       measure: count(),
       dimensions: flags.by?.split(",").map((name) => name.trim()),
       action: "compare the weeks",
+      runs: true,
     });
     const { before, after, values, result } = compareCells(cells, flags.top);
     const why = await explainAsked(source, compared, cells);

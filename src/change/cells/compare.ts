@@ -71,8 +71,8 @@ const ACTION = "compare two ranges";
 
 /**
  * The first look: how much each value of each dimension moved against the same hours of the week
- * before, in one scan of each range. Its sentence and intervals are those of `explain`, which asks
- * more of the rows that it names.
+ * before, in one scan of each range. Its sentence and intervals are those of `explain`, which also
+ * counts runs and asks more of the rows that it names.
  *
  * @returns `sentence`, `values` and `result`, a row a value. `found` is true where a cause is named.
  * @throws ProbelabError as `explain` does, and for quantiles and counts of different values, which

@@ -100,6 +100,7 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
     where: options.where ?? {},
     action: ACTION,
     signal: options.signal,
+    runs: true,
   });
   const { cells: asked, account } = await accountAsked(source, options, cells);
   const first =
