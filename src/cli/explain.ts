@@ -80,7 +80,7 @@ export const explainCommand = answering<Flags>(
         evidence: said.evidence,
         details: said.details,
         compare: { before, after, values },
-        explain: { causes, rest, moves },
+        explain: { found: isFound, causes, rest, moves },
         notes,
       },
       text: [

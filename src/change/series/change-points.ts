@@ -241,10 +241,15 @@ function tellingOf(
     ]);
   }
   const changed = new Set(found.map(({ series }) => series)).size;
+  const more = others.slice(0, 3).map((step) => {
+    const start = dateText(buckets[step.at]!.start, flows.range.timeZone);
+    return `${start} (${sizeText(step.size, step, measure)})`;
+  });
   const tail =
     judged.length > 1
       ? `${counted(found.length, "change")} in ${changed} of ${judged.length} series`
-      : others.length > 0 && `${counted(others.length, "more change")} in the table`;
+      : others.length > 0 &&
+        `${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
   const isWeekend = ({ start }: RangeBucket) =>
     [0, 6].includes(new Date(+start + offsetAt(+start, flows.range.timeZone)).getUTCDay());
