@@ -27,9 +27,7 @@ test("probelab explain prints what is behind it and the table, and ends with 8",
   expect(err).toBe("");
   expect(code).toBe(8);
   expect(out).toMatch(/\ndimension +value +before +now +change +95 % interval\n/);
-  expect(out).toMatch(
-    /\nprobe_cc +IT +[\d,]+ +[\d,]+ +−[\d,]+ +−6\d % +−[\d,]+ to −[\d,]+\n/,
-  );
+  expect(out).toMatch(/\nprobe_cc +IT +[\d,]+ +[\d,]+ +−[\d,]+ +−6\d % +−[\d,]+ to −[\d,]+\n/);
   const [sentence = ""] = out.split("\n\n");
   expect(sentence.replace(/\s+/g, " ")).toMatch(
     /^probe_cc IT fell by 6\d % \([\d,]+ measurements\)\. From [\d,]+ to [\d,]+ measurements/,
