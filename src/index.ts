@@ -83,9 +83,5 @@ export { postmortem, type Postmortem } from "./incident/postmortem.js";
 export type { PostmortemFields } from "./incident/record.js";
 export { tiers, type TierOptions, type TierReview } from "./incident/tiers.js";
 export { explain, type ExplainOptions, type Explanation } from "./change/cells/explain.js";
-export {
-  changePoints,
-  type ChangePoints,
-  type ChangePointsOptions,
-} from "./change/series/change-points.js";
+export { changePoints, type ChangePoints } from "./change/series/change-points.js";
 export { compare, type CompareOptions, type RangeComparison } from "./change/cells/compare.js";

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { watchFlow } from "../../src/change/series/forecast.js";
+import { Watch } from "../../src/change/series/forecast.js";
 import {
   KINDS,
   largeSeries,
@@ -132,7 +132,7 @@ interface Score {
 
 /** The hours with which an alarm is raised, and those in which one is told. */
 function alarmsOf(values: Series["values"], rate: number) {
-  const { drops } = watchFlow(values, SEASON, { rate, gap: GAP, counts: true });
+  const { drops } = new Watch(values, SEASON, { rate, gap: GAP, counts: true });
   const raised = drops.map(({ seen }) => seen - 1);
   const told = new Set(
     drops.flatMap(({ seen, to }) =>

@@ -9,7 +9,6 @@
  * told as harmless, parts that don't add up, or something named where nothing was planted.
  */
 import { performance } from "node:perf_hooks";
-import { compareCells } from "../../src/change/cells/compare.js";
 import { explainCells, type Cause } from "../../src/change/cells/explain.js";
 import { leavesBy } from "../../src/change/cells/cube.js";
 import { seeded } from "../../test/support/change/draws.js";
@@ -266,7 +265,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "quiet: share": { share: true, plant: nothing() },
 };
 
-/** Metrics explain_first, release_first, explain_first_visible, explain_three, quiet_share, quiet_may_be, calm_wrong, denied; prints a table by kind. */
+/** Metrics explain_first, release_first, explain_first_visible, explain_three, quiet_share, quiet_may_be, calm_wrong; prints a table by kind. */
 export function incidents(): Record<string, number> {
   const [many, from] = [Number(process.env["SEEDS"] ?? 13), Number(process.env["FROM"] ?? 0)];
   const names = Object.keys(KINDS).filter((name) => name.includes(process.env["KIND"] ?? ""));
@@ -312,7 +311,6 @@ export function incidents(): Record<string, number> {
       ({ guess }) => guess,
     ),
     calm_wrong: rate(scores, ({ wrong }) => wrong),
-    denied: rate(scores, ({ denied }) => denied),
     named_first: told.filter((one) => one.found && first(one)).length,
     another_cause: rate(scores, ({ extra }) => extra),
   };
@@ -325,8 +323,6 @@ interface Score {
   readonly found: boolean;
   /** Whether causes only may be. */
   readonly guess: boolean;
-  /** Whether compare marks a value where explain has no cause. */
-  readonly denied: boolean;
   readonly wrong: boolean;
   /** Whether a cause that nobody planted is named beside. */
   readonly extra: boolean;
@@ -364,8 +360,6 @@ function score(kind: string, { plant, ...options }: Kind, seed: number): Score {
       (answer.found && place !== 1 && !answer.sentence.includes("can't tell whether")) ||
       right.some((one, at) => one !== undefined && !share && !isAmount(one, answer.causes[at]!)) ||
       (visible && cleared(answer.sentence, causes));
-    // What compare marks, explain names or says that it may be.
-    const denied = compareCells(cells, 20).found && answer.causes.length === 0;
     const guess = !answer.found && answer.causes.length > 0;
     const extra = causes.length > 0 && right.slice(1).includes(undefined);
     if (process.env["SHOW"] !== undefined && (wrong || extra || (visible && place !== 1))) {
@@ -376,7 +370,7 @@ function score(kind: string, { plant, ...options }: Kind, seed: number): Score {
       ].join(" ");
       console.log(`${kind} ${seed} ${notes}`, JSON.stringify(causes), answer.sentence, "\n");
     }
-    return { kind, place, found: answer.found, guess, denied, wrong, extra, visible, ms };
+    return { kind, place, found: answer.found, guess, wrong, extra, visible, ms };
   }
 }
 

@@ -1,9 +1,7 @@
-import type { ColumnTable } from "arquero";
 import { cleanText, lowered } from "../base/text.js";
-import { CONFIDENCES, wilson } from "../query/wilson.js";
+import { wilson } from "../query/wilson.js";
 import { costOf, type MeasureColumn, type Origin, type ResultColumns } from "../result/origin.js";
-import { newTable } from "../result/arquero-table.js";
-import type { Result, Value } from "../result/result.js";
+import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import { sentenceText } from "./words.js";
 
@@ -110,18 +108,6 @@ export function changeColumns(
   }));
 }
 
-/** Rows as a table of these columns, of the class of another. */
-export function foundTable(
-  like: ColumnTable,
-  names: readonly string[],
-  rows: readonly Readonly<Record<string, Value>>[],
-): ColumnTable {
-  const columns = names.map((name): [string, Value[]] => {
-    return [name, rows.map((row) => row[name] ?? null)];
-  });
-  return newTable(like, columns);
-}
-
 /** The origin of a table that several answers, at least one, were put together to. */
 export function originOfAll(
   origins: readonly Omit<Origin, "columns" | "reductions" | "notes">[],
@@ -144,12 +130,6 @@ export interface Estimate {
   readonly value: number;
   readonly low: number;
   readonly high: number;
-}
-
-/** A value with an interval of 1.96 standard errors on either side. */
-export function around(value: number, error: number): Estimate {
-  const half = CONFIDENCES[0.95] * error;
-  return { value, low: value - half, high: value + half };
 }
 
 /** A share of so many independent trials, above 0, with Wilson's interval. */

@@ -44,13 +44,8 @@ export const explainCommand = answering<Flags>(
       action: "compare the weeks",
       runs: true,
     });
-    const { headline, evidence, details, found, before, after, values, result } = compareCells(
-      cells,
-      flags.top,
-    );
+    const { before, after, values, result } = compareCells(cells, flags.top);
     const why = await explainAsked(source, compared, cells);
-    // Where upgrades outweigh the whole's change by far, parts of it say nothing.
-    const hasParts = values.every(({ part }) => Math.abs(part ?? 0) <= 2);
     const rows = values.map(({ dimension, value, ...moved }) => [
       line(dimension, 30),
       line(valueText(value), 40),
@@ -61,22 +56,11 @@ export const explainCommand = answering<Flags>(
       moved.low === null || moved.high === null
         ? ""
         : `${amount(Math.round(moved.low), "")} to ${amount(Math.round(moved.high), "")}`,
-      moved.part === null || !hasParts ? "" : percent(moved.part),
     ]);
-    const heads = [
-      "dimension",
-      "value",
-      "before",
-      "now",
-      "change",
-      "",
-      "95 % interval",
-      hasParts ? "part" : "",
-    ];
-    const isFound = why.found || found;
-    const { causes, rest, moves } = why;
+    const heads = ["dimension", "value", "before", "now", "change", "", "95 % interval"];
+    const { found: isFound, causes, rest, moves } = why;
     // A row whose interval leaves out what is usual is no all-clear; users who upgrade move versions.
-    const judged = movedValues(cells).map(({ value }) => value);
+    const judged = movedValues(cells);
     const open = judged.filter(({ dimension, before: was, low, high }) => {
       const usual = PART_TOLERANCE * (was ?? 0);
       const isBeyond = low !== null && high !== null && (low > usual || high < -usual);
@@ -95,8 +79,8 @@ export const explainCommand = answering<Flags>(
         headline: said.headline,
         evidence: said.evidence,
         details: said.details,
-        compare: { headline, evidence, details, found, before, after, values },
-        explain: { found: why.found, causes, rest, moves },
+        compare: { before, after, values },
+        explain: { found: isFound, causes, rest, moves },
         notes,
       },
       text: [

@@ -14,7 +14,7 @@ import { Plan, type AnswerRow } from "./plan.js";
 import { questionSql } from "./question-sql.js";
 import { NOTHING, type Extra, type Source } from "./source.js";
 import { whereText, type Where } from "./where.js";
-import { explain, zeroConditions } from "./why-empty.js";
+import { whyEmpty, zeroConditions } from "./why-empty.js";
 import { askInWindows } from "./windows.js";
 
 export type { By } from "./dimension.js";
@@ -124,7 +124,7 @@ async function askOnce(
   const buckets = askedBuckets(wanted, range, groupsAtMost(dimensions, top), source);
   const plan = new Plan(source);
   const planned = plan.addAll(measures, ["t", ...dimensions.map(({ name }) => name)], preset);
-  const why = (empty: boolean, only?: Where) => explain(database, source, empty, signal, only);
+  const why = (empty: boolean, only?: Where) => whyEmpty(database, source, empty, signal, only);
   // Asked beside the question. Where that fails, it says so itself.
   const missing = why(false);
   missing.catch(() => undefined);

@@ -48,7 +48,7 @@ const MOST_EXPLAINED = 3;
  *
  * @param only a condition to explain in place of the source's own filter.
  */
-export async function explain(
+export async function whyEmpty(
   database: Database,
   source: Source,
   empty: boolean,

@@ -6,9 +6,9 @@ import { counted, grouped } from "../base/text.js";
 import { weekBefore } from "../change/cells/compare.js";
 import type { Evidence } from "../change/cells/evidence.js";
 import { explain, type Explanation } from "../change/cells/explain.js";
-import { tell, type Finding } from "../change/finding.js";
+import { tell, type Finding, type Telling } from "../change/finding.js";
 import {
-  endOfDrop,
+  dropText,
   endText,
   findAnomalies,
   SLOW,
@@ -16,12 +16,11 @@ import {
   type AnomaliesFinding,
   type FoundAnomalies,
 } from "../change/series/anomalies.js";
-import { UNKNOWN, type Recovery } from "../change/series/forecast.js";
 import { elementText } from "../change/words.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
 import type { Measurements } from "../sources/measurements/measurements.js";
-import { bucketStart, type RangeBucket } from "../time/bucket.js";
+import { bucketStart } from "../time/bucket.js";
 import { HOUR } from "../time/span.js";
 import { between, checkRange, last, rangeText, type TimeRange } from "../time/time-range.js";
 import { momentText } from "../time/time-zone.js";
@@ -40,9 +39,8 @@ export interface LabAnomaliesOptions {
 export interface AnomaliesVerdict extends AnomaliesFinding {
   /**
    * `dropping`: fewer come than expected, until the last whole hour; `silent`: no measurement, or no
-   * log line, comes any more; `recovered`: there was a drop, and half of it can't be missing any more,
-   * of the whole and of each part that was named; `unsure`: there was a drop, and it isn't clear
-   * whether that is so; `usual`; `unknown`: no drop was seen, but half of a program, country or network
+   * log line, comes any more; `recovered`: there was a drop, and half of it can't be missing any more;
+   * `unsure`: there was a drop, and it isn't clear whether that is so; `usual`; `unknown`: no drop was seen, but half of a program, country or network
    * of 5 % of all could be lost for a day without an alarm.
    */
   readonly state: "dropping" | "silent" | "recovered" | "unsure" | "usual" | "unknown";
@@ -68,33 +66,28 @@ const WATCHED = [
   { by: ["software_name", "probe_cc"], top: 4, noun: "program in a country", falseAlarms: 0.1 },
 ] as const;
 /** Of parts with this share of all, half lost for a day must show, or nothing is said to be usual. */
-const PART = 0.05;
-const HALF = 0.5;
+const LEAST_PART = 0.05;
+const LEAST_LOSS = 0.5;
 
 /** What is asked, up to the present. */
-interface Asked {
+interface Asked extends Required<Pick<LabAnomaliesOptions, "range" | "where">> {
   readonly measurements: Measurements;
-  readonly where: Where;
   readonly signal: AbortSignal | undefined;
-  readonly range: TimeRange;
   readonly end: Date;
 }
 
 /** The alarms of the whole, or of each of its groups. */
-interface Watch extends FoundAnomalies {
+interface GroupAlarms extends FoundAnomalies {
   readonly noun: string;
 }
 
 /** What the flow shows: the whole, its groups, and the alarm that goes on, else the largest. */
 interface Look {
-  readonly whole: Watch;
-  readonly all: readonly Watch[];
-  /** The hours that are judged, and the end of the last. */
-  readonly judged: readonly RangeBucket[];
-  readonly known: Date;
+  readonly whole: GroupAlarms;
+  readonly all: readonly GroupAlarms[];
   readonly shown: Alarm | undefined;
   readonly isOn: boolean;
-  readonly shownIn: Watch;
+  readonly shownIn: GroupAlarms;
 }
 
 /** The state, and what is said first of it. */
@@ -106,7 +99,8 @@ interface Verdict extends Pick<AnomaliesVerdict, "state" | "headline" | "evidenc
  * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the measurements of
  * each hour, of the whole, of each program, country, network, and program in a country, without the hours
  * for which rows may still be stored (by the lag of the last day); what is behind the drop, against the
- * same hours of the week before; and whether it is over, in the whole and in each part that is named.
+ * same hours of the week before; and whether it is over, where it was seen: other parts have alarms of
+ * their own.
  */
 export async function flowAnomalies(
   measurements: Measurements,
@@ -138,32 +132,28 @@ export async function flowAnomalies(
       : silence !== undefined
         ? { state: "silent", headline: "No log line comes any more", evidence: silence }
         : shown
-          ? await isItOver(asked, look, shown, why)
+          ? isItOver(asked, shown)
           : quiet(asked, look);
-  const others = shown === undefined ? [] : [shownIn, whole];
-  const texts = [
-    ...(verdict.details ?? []),
-    ...(why?.found ? [`${why.headline}. ${why.evidence}`, ...why.details] : []),
-    ...others.flatMap(({ telling: { headline, evidence, details } }) =>
-      evidence === verdict.evidence ? details : [`${headline}. ${evidence}`, ...details],
-    ),
-    whole.newest,
-    `${fresh.headline}. ${fresh.evidence}`,
-    ...fresh.details,
+  const sentences = ({ headline, evidence, details }: Telling) => [
+    `${headline}. ${evidence}`,
+    ...details,
   ];
-  // What the first parts say already isn't said again.
-  const first = [verdict.headline, verdict.evidence].map((text) => text.replace(/\.$/, ""));
-  const details = [...new Set(texts)].filter(
-    (text) => !text || !first.some((one) => one !== "" && text.includes(one)),
-  );
+  const watches = shown === undefined ? [whole] : [...new Set([shownIn, whole])];
+  const details = [
+    ...(verdict.details ?? []),
+    ...(why?.found ? sentences(why) : []),
+    ...(shown === undefined ? [] : watches.flatMap(({ finding }) => sentences(finding))),
+    whole.newest,
+    ...sentences(fresh),
+  ];
   return {
-    ...shownIn.finding(),
-    ...tell(verdict.headline, verdict.evidence, details),
+    ...shownIn.finding,
+    ...tell(verdict.headline, verdict.evidence, [...new Set(details)]),
     state: verdict.state,
     why,
     ...(why?.found && why.shown && { shown: why.shown }),
     freshness: fresh,
-    moved: [...new Set([shownIn, whole].flatMap(({ moved }) => moved))],
+    moved: watches.flatMap(({ finding }) => finding.moved ?? []),
     found: !["usual", "unknown"].includes(verdict.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
   };
@@ -185,13 +175,12 @@ export async function lookAt(asked: Asked, lag: number): Promise<Look> {
     return { ...(await findAnomalies(counts, { ...since, falseAlarms })), noun };
   };
   const whole = await watch(WATCHED[0]);
-  const all: Watch[] = [whole];
+  const all: GroupAlarms[] = [whole];
   for (const group of WATCHED.slice(1)) {
     const own = await optional(() => watch(group));
     if (own !== null) all.push(own);
   }
-  const { judged } = whole;
-  const known = judged.at(-1)?.end ?? asked.range.start;
+  const known = whole.judged.at(-1)?.end ?? asked.range.start;
   const largest = all.find(({ alarms }) => alarms.length > 0) ?? whole;
   // Of many series one is low by chance: others than the largest alarm go on where they were low twice.
   const isOn = (alarm: Alarm) => {
@@ -203,7 +192,7 @@ export async function lookAt(asked: Asked, lag: number): Promise<Look> {
   const on = all.find(({ alarms }) => alarms.some(isOn));
   const shownIn = on ?? largest;
   const shown = shownIn.alarms.find(isOn) ?? shownIn.alarms[0];
-  return { whole, all, judged, known, shown, isOn: on !== undefined, shownIn };
+  return { whole, all, shown, isOn: on !== undefined, shownIn };
 }
 
 /** What is behind an alarm, against the same hours of the week before; null if that can't be asked. */
@@ -226,84 +215,43 @@ function goingOn(shown: Alarm, timeText: (time: Date) => string): Verdict {
   };
 }
 
-/** Judges whether a drop is over: the alarm that is shown, and each part that accounts for it, must be back. */
-async function isItOver(
-  asked: Asked,
-  { known }: Look,
-  shown: Alarm,
-  why: Explanation | null,
-): Promise<Verdict> {
-  const { timeZone } = asked.range;
-  const ends: (Recovery & { readonly label: string })[] = [
-    { label: `measurements${ofName(shown)}`, ...shown.end },
-  ];
-  // One after the other: each reads months, and at an incident the server has enough to do.
-  for (const { text, where: own, change } of why?.found ? why.causes : []) {
-    if (change >= 0 || Object.keys(own).length === 0) continue;
-    // Users go from version to version: what one held before doesn't say what it should hold.
-    const { software_version: version, ...rest } = own;
-    if (version !== undefined && Object.keys(rest).length === 0) continue;
-    const where = { ...(partOf(asked.where, shown) ?? asked.where), ...(rest as Where) };
-    const drop = { from: shown.t, to: shown.until };
-    const end = await optional(() => endOfDrop(hourly(asked, shown.t, { where }), drop, known));
-    ends.push({ label: text, ...(end ?? UNKNOWN) });
-  }
-  const states = ["below", "unsure", "recovered"] as const;
-  const deciding = ends.find(
-    ({ state }) => state === states.find((each) => ends.some((end) => end.state === each)),
-  )!;
-  const state = ({ below: "dropping", unsure: "unsure", recovered: "recovered" } as const)[
-    deciding.state
-  ];
+/** Whether a drop is over in the rows that the alarm is of. */
+function isItOver({ range: { timeZone } }: Asked, shown: Alarm): Verdict {
+  const { state } = shown.end;
   const when = ` noticed ${rangeText(between(shown.t, shown.until, { timeZone }))}`;
-  const [headline, evidence = ""] = endText(deciding.label, deciding, "hour", when);
-  const isEach = state === "recovered" && ends.length > 1;
-  return {
-    ...{ state, headline: headline!, evidence },
-    details: isEach ? ["So is each part named below"] : [],
-  };
+  const [headline, evidence = ""] = endText(
+    `measurements${ofName(shown)}`,
+    shown.end,
+    "hour",
+    when,
+  );
+  return { state: state === "below" ? "dropping" : state, headline: headline!, evidence };
 }
 
 /** Without an alarm: which drop would have shown, if any. */
-function quiet({ range }: Asked, { whole, judged, known, all }: Look): Verdict {
-  const parts = all.slice(1).flatMap(({ seen }) => seen.filter(({ share }) => share >= PART));
-  const leasts = (parts.length > 0 ? parts : whole.seen).map(({ least }) => least);
-  const isSeen = median(leasts) <= HALF;
-  const seen = all.flatMap(({ noun, seen }) => {
-    const least = median(seen.map((each) => (each.least <= 1 ? each.least : 2)));
-    const drop = percent(least) === "100 %" ? "a complete stop" : `a drop of ${percent(least)}`;
-    return least <= 1 ? [noun === "" ? drop : `${drop} of a usual ${noun}`] : [];
-  });
-  const { headline, evidence, sentence } = whole.telling;
-  const hours = judged.filter(({ start }) => start >= range.start);
-  const span = () => rangeText(between(hours[0]!.start, known, { timeZone: range.timeZone }));
+function quiet({ range: { timeZone } }: Asked, { whole, all }: Look): Verdict {
+  const cant = { state: "unknown", headline: "Can't tell whether measurements dropped" } as const;
+  const [first, last] = [whole.judged[0], whole.judged.at(-1)];
+  if (first === undefined) return { ...cant, evidence: whole.finding.evidence };
+  const hours = `${counted(whole.judged.length, "hour")} were judged`;
+  const span = rangeText(between(first.start, last!.end, { timeZone }));
   const accepted = `about ${counted(STATED, "false alarm")} in 4 weeks is accepted`;
-  const told =
-    hours.length === 0
-      ? sentence
-      : `${counted(hours.length, "hour")} were judged, ${span()}; ${accepted}. ${SLOW}.`;
-  const shows = seen.length === 0 ? "" : `Over 24 hours ${seen.join(", ")} would have shown`;
-  if (judged.length === 0 || seen.length === 0) {
-    const why = headline.startsWith("Can't")
-      ? evidence
-      : "So few come that not even a stop of a day would show";
-    return {
-      state: "unknown",
-      headline: "Can't tell whether measurements dropped",
-      evidence: why,
-      details: [told],
-    };
-  }
-  if (!isSeen) {
-    const headline = "No drop was seen, but half of a program, country or network could be lost";
-    return { state: "unknown", headline, evidence: shows, details: [told] };
-  }
-  return {
-    state: "usual",
-    headline: "No sudden drop of measurements",
-    evidence: shows,
-    details: [told],
-  };
+  const details = [`${hours}, ${span}; ${accepted}. ${SLOW}.`];
+  const shows = all.flatMap(({ noun, seen }) => {
+    const least = median(seen.map((each) => (each.least <= 1 ? each.least : 2)));
+    return least <= 1 ? [`${dropText(least)}${noun === "" ? "" : ` of a usual ${noun}`}`] : [];
+  });
+  if (shows.length === 0)
+    return { ...cant, evidence: "So few come that not even a stop of a day would show", details };
+  const evidence = `Over 24 hours ${shows.join(", ")} would have shown`;
+  const parts = all.slice(1).flatMap(({ seen }) => seen.filter(({ share }) => share >= LEAST_PART));
+  return median((parts.length > 0 ? parts : whole.seen).map(({ least }) => least)) <= LEAST_LOSS
+    ? { state: "usual", headline: "No sudden drop of measurements", evidence, details }
+    : {
+        state: "unknown",
+        headline: "No drop was seen, but half of a program, country or network could be lost",
+        ...{ evidence, details },
+      };
 }
 
 /** The values that an alarm is of. */

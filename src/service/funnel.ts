@@ -11,7 +11,7 @@ import type { Measurements } from "../sources/measurements/measurements.js";
 import { countDistinct } from "../query/measure.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { gapMeasure } from "../result/origin.js";
-import { Result } from "../result/result.js";
+import type { Result } from "../result/result.js";
 import { between, checkRange, rangeText, type TimeRange } from "../time/time-range.js";
 import { momentText } from "../time/time-zone.js";
 import { DAY, durationText, HOUR, MINUTE, SECOND, WEEK } from "../time/span.js";
@@ -35,7 +35,7 @@ export interface FunnelFinding extends Finding {
 
 /** A row of the funnel: a step. */
 export type FunnelRow = {
-  step: Step;
+  step: FunnelStep;
   now: number | null;
   before: number | null;
   /** The share of the step before that came through; of the first step, of the week before. */
@@ -52,8 +52,8 @@ const CULPRITS = {
   accepted: "It is the pipeline: reports are submitted and not accepted",
   stored: "It is ingestion: reports are accepted and not stored",
 };
-type Step = keyof typeof CULPRITS;
-const STEPS = Object.keys(CULPRITS) as Step[];
+type FunnelStep = keyof typeof CULPRITS;
+const STEPS = Object.keys(CULPRITS) as FunnelStep[];
 /** The part that the pipeline and ingestion lose hardly varies from week to week: so much more is a loss. */
 const LEAST_LOST = 0.01;
 /** Losses (%) tested for; if the largest would go unseen, the funnel is inconclusive. */
@@ -89,32 +89,27 @@ export async function funnel(
   const then = await countSteps(logs, measurements, earlier);
   const rows: JudgedStep[] = [];
   for (const step of STEPS) {
-    const [n, m] = [now.counts[step], then.counts[step]];
     const from = rows.findLast((row) => row.now !== null && row.before !== null);
-    rows.push(judge(step, n, m, from));
+    rows.push(judge(step, now.counts[step], then.counts[step], from));
   }
   const unknown = [...new Set([...now.unknown, ...then.unknown])];
   const { headline, evidence, details, found } = verdict(rows, unknown, rangeText(range), when);
   // Who is silent now says nothing about a range that ended long ago.
   const isNow = +asked.end > present - HOUR;
   const answers = [...now.answers, ...then.answers];
-  const columns = {
-    dimensions: [{ name: "step", order: STEPS }],
-    measures: [
-      { ...gapMeasure("now", "Now", "reports"), main: true as const },
-      gapMeasure("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
-      gapMeasure("passed", "By the step before", "share"),
-      gapMeasure("passed_before", "The same, before", "share"),
-      gapMeasure("change", "Change of that share", "share"),
-    ],
-  };
+  const measures = [
+    { ...gapMeasure("now", "Now", "reports"), main: true as const },
+    gapMeasure("before", `${when.charAt(0).toUpperCase()}${when.slice(1)}`, "reports"),
+    gapMeasure("passed", "By the step before", "share"),
+    gapMeasure("passed_before", "The same, before", "share"),
+    gapMeasure("change", "Change of that share", "share"),
+  ];
   const cut = "The newest are left out, as rows may still be stored (by the lag of the last day).";
   const origin = originOfAll(
     (answers.length > 0 ? answers : [fresh.result]).map(({ origin }) => origin),
-    columns,
+    { dimensions: [{ name: "step", order: STEPS }], measures },
     [...(isCut ? [cut] : []), ...unknown],
   );
-  const shown = rows.map(({ test: _, ...row }): FunnelRow => row);
   return {
     kind: "funnel",
     ...tell(headline, evidence, [
@@ -122,55 +117,50 @@ export async function funnel(
       ...(isNow ? [`${fresh.headline}. ${fresh.evidence}`, ...fresh.details] : []),
     ]),
     found: found || (isNow && fresh.found),
-    result: resultOfRows(shown, { ...origin, range }),
+    result: resultOfRows<FunnelRow>(rows, { ...origin, range }, [
+      "step",
+      ...measures.map(({ name }) => name),
+    ]),
     freshness: fresh,
   };
 }
 
 /** A step, whether it lost more than chance explains, whether that is enough to name it, and the least loss that would be (in percent). */
 type JudgedStep = FunnelRow & {
-  readonly test: { readonly isLoss: boolean; readonly isFound: boolean; readonly least: number };
+  readonly isLoss: boolean;
+  readonly isNamed: boolean;
+  readonly least: number;
 };
 
 /** Share of the previous step that got through, against the week before. @param from the step before that is known. */
 function judge(
-  step: Step,
+  step: FunnelStep,
   now: number | null,
   before: number | null,
   from: JudgedStep | undefined,
 ): JudgedStep {
   const [of, ofBefore] = [from ? from.now : before, from ? from.before : before];
-  const known = now !== null && before !== null && of !== null && ofBefore !== null;
   const passed = now !== null && of ? now / of : null;
   const usual = before !== null && ofBefore ? before / ofBefore : null;
   const change = passed === null || !usual ? null : passed / usual - 1;
   // What is accepted and stored is a part of what was submitted; submissions are no part of check-ins.
   const isPart = from?.step === "submit" || from?.step === "accepted";
-  /** The test of two shares with their common one; of what is no part, of two Poisson counts. */
-  const errorsOf = (n: number) => {
-    if (!known || of === 0 || ofBefore === 0) return 0;
-    const common = (n + before) / (of + ofBefore);
-    const variance = common * (isPart ? 1 - common : 1) * (1 / of + 1 / ofBefore);
-    return (before / ofBefore - n / of) / Math.sqrt(variance);
-  };
-  const whole = (usual ?? 0) * (of ?? 0);
   const matters = isPart ? LEAST_LOST : PART_TOLERANCE;
-  const isCertain = (loss: number) => errorsOf(whole * (1 - loss)) > CERTAIN;
+  /** By the test of two shares with their common one; of what is no part, of two Poisson counts. */
+  const isCertain = (loss: number) => {
+    if (!of || !ofBefore || !usual) return false;
+    const common = (usual * (1 - loss) * of + usual * ofBefore) / (of + ofBefore);
+    const variance = common * (isPart ? 1 - common : 1) * (1 / of + 1 / ofBefore);
+    return (usual * loss) / Math.sqrt(variance) > CERTAIN;
+  };
   const least = LOSSES.find((loss) => loss / 100 >= matters && isCertain(loss / 100)) ?? 100;
   const isLoss = change !== null && isCertain(-change);
-  return {
-    step,
-    now,
-    before,
-    passed,
-    passed_before: usual,
-    change,
-    test: { isLoss, isFound: isLoss && -change >= matters, least },
-  };
+  const row = { step, now, before, passed, passed_before: usual, change };
+  return { ...row, isLoss, isNamed: isLoss && -change >= matters, least };
 }
 
 interface Steps {
-  readonly counts: Readonly<Record<Step, number | null>>;
+  readonly counts: Readonly<Record<FunnelStep, number | null>>;
   /** Why steps are unknown, a clause each. */
   readonly unknown: readonly string[];
   readonly answers: readonly Result<object>[];
@@ -213,16 +203,16 @@ async function countSteps(
     () => logs.submissions({ range }),
     () => true,
   );
-  if (reports !== undefined && reports.length > 0) {
-    const count = (...findings: readonly string[]) =>
-      reports.filter(({ finding }) => !findings.includes(finding)).length;
-    const lost = ["refused", "unreadable"];
-    const passed = { submit: count(), accepted: count(...lost), stored: count(...lost, "missing") };
-    return { counts: { ...counts, ...passed }, unknown, answers };
+  if (reports?.[0]) {
+    const count = (...lost: readonly string[]) =>
+      reports.filter(({ finding }) => !lost.includes(finding)).length;
+    const accepted = count("refused", "unreadable");
+    const stored = count("refused", "unreadable", "missing");
+    return { counts: { ...counts, submit: count(), accepted, stored }, unknown, answers };
   }
   const measures = { reports: countDistinct("report_id") };
   const held = await ask("stored reports", () => measurements.ask({ ...all, measures }));
-  const stored = held === undefined ? null : Number(held[0]?.reports ?? 0);
+  const stored = held ? Number(held[0]?.reports ?? 0) : null;
   return { counts: { ...counts, submit: null, accepted: null, stored }, unknown, answers };
 }
 
@@ -252,8 +242,8 @@ function verdict(
   const why = [...new Set(unknown.map((one) => one.charAt(0).toUpperCase() + one.slice(1)))];
   const details = [...(steps === "" ? [] : [`${span}: ${steps}`]), ...why];
   const known = rows.filter((row) => row.change !== null);
-  const losses = known.filter(({ test }) => test.isLoss).sort((a, b) => a.change! - b.change!);
-  const [worst, ...others] = losses.filter(({ test }) => test.isFound);
+  const losses = known.filter(({ isLoss }) => isLoss).sort((a, b) => a.change! - b.change!);
+  const [worst, ...others] = losses.filter(({ isNamed }) => isNamed);
   if (worst !== undefined) {
     const isOpen =
       worst.step === "stored" &&
@@ -269,23 +259,19 @@ function verdict(
     return { headline: "Can't tell which step lost reports", evidence, details, found: false };
   };
   if (known.length === 0) return cantTell(`No step is known in both ${span} and ${when}`);
-  if (known.some(({ test }) => test.least === 100)) {
+  if (known.some(({ least }) => least === 100)) {
     return cantTell(`So few came that not even a loss of ${LOSSES.at(-1)} % would show`);
   }
-  const lacking = rows.filter((row) => row.change === null).map(({ step }) => step);
-  const which = lacking.length === 0 ? "" : " that is known";
   const [small] = losses;
-  const greatest = small
-    ? [`The greatest loss is small: ${small.step} ${signedPercent(small.change!)}`]
-    : [];
-  const least = known.map(({ step, test }) => `${test.least} % at ${step}`).join(", ");
+  const least = known.map(({ step, least }) => `${least} % at ${step}`).join(", ");
   return {
-    headline: `No step${which} lost much more of its reports than ${when}`,
+    headline: `No step${known.length < rows.length ? " that is known" : ""} lost much more of its reports than ${when}`,
     evidence: `A loss would be named from ${least}`,
     details: [
       ...details,
-      ...greatest,
-      ...(lacking.length === 0 ? [] : [`Unknown: ${lacking.join(", ")}`]),
+      ...(small
+        ? [`The greatest loss is small: ${small.step} ${signedPercent(small.change!)}`]
+        : []),
     ],
     found: false,
   };
@@ -310,7 +296,7 @@ export type FreshnessRow = {
 /** Columns that hold the time of storing. */
 const STORED_AT =
   /^(?:(?:inserted|stored|ingested|received|processed|submitted|uploaded)(?:_at|_time|_ts)?|(?:insert|storage|ingestion|ingest|arrival|submission|upload|receive)_(?:time|at|ts|timestamp))$/i;
-const STEP = 300;
+const SLICE = 300;
 /** Programs seen in fewer steps a week aren't judged. */
 const FEWEST = 5;
 /** Nobody is silent within so many seconds. */
@@ -345,7 +331,6 @@ export async function freshness(
   });
   const measured = stored.rows.length > 0 ? rows[0] : undefined;
   const lines = measured ? rows.slice(1) : rows;
-  const made = resultOfRows(rows);
   const columns = {
     dimensions: [
       { name: "table", order: [...new Set(rows.map((row) => row.table))] },
@@ -358,8 +343,8 @@ export async function freshness(
     ],
     kinds: { newest: "time" as const },
   };
-  const origins = [stored, logged].map(({ origin }) => ({ ...made.origin, ...origin }));
-  const origin = originOfAll(origins, columns, [...stored.notes, ...logged.notes]);
+  const origins = [stored, logged].flatMap(({ origin }) => (origin ? [origin] : []));
+  const notes = [...stored.notes, ...logged.notes];
   const silent = lines.some(({ silent }) => silent);
   const goOn = lines.some(({ silent }) => silent === false);
   const head = measured?.silent
@@ -378,15 +363,15 @@ export async function freshness(
     kind: "freshness",
     ...tell(head, measurement, [measured && stored.text, programs, `As of ${at(now)}`]),
     found: measured?.silent === true || silent,
-    result: new Result(made.table, {
-      ...origin,
+    result: resultOfRows(rows, {
+      ...(origins.length > 0 ? originOfAll(origins, columns, notes) : { columns, notes }),
       range: between(new Date((parts.length > 0 ? newest : +now) - WEEK), new Date(+now + 1)),
     }),
   };
 }
 
 /** A row of freshness before the present is known; `seen` is the number of steps of the week that it was seen in. */
-type Seen = Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number };
+type ProgramAge = Omit<FreshnessRow, "age" | "silent"> & { readonly seen: number };
 
 /** The newest row, the longest silence of the week before it and the last day's lag, by program; `text` says how far storing lags, or why there is no row. */
 async function agesOf(role: "measurements" | "logs", open: () => Database | Promise<Database>) {
@@ -406,11 +391,11 @@ async function agesOf(role: "measurements" | "logs", open: () => Database | Prom
     const lag = stored.sql
       ? `dateDiff('second', _t, ${stored.sql})`
       : "CAST(NULL, 'Nullable(Int64)')";
-    const step = `toInt64(intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000}))`;
+    const step = `toInt64(intDiv(toUnixTimestamp64Milli(_t), ${SLICE * 1000}))`;
     const question = {
       sql: `WITH ${instantSql(table)} AS _t, if(_t >= {day:DateTime64(3)}, ${lag}, NULL) AS _lag
 SELECT ${program} AS program, max(_t) AS newest, uniqExact(${step}) AS seen,
-  arrayMax(arrayDifference(arraySort(groupUniqArray(${step})))) * ${STEP} AS longest_silence,
+  arrayMax(arrayDifference(arraySort(groupUniqArray(${step})))) * ${SLICE} AS longest_silence,
   quantileExactOrNull(0.5)(_lag) AS lag_q50, quantileExactOrNull(0.95)(_lag) AS lag_q95
 FROM ${table.from}
 WHERE ${[bounds.sql, time.usable ?? "1"].join(" AND ")}
@@ -419,7 +404,7 @@ ORDER BY newest, program`,
       parameters: { ...bounds.parameters, day: new Date(+newest - DAY) },
     };
     const answer = await database.ask({ ...question, action: "tell how fresh the data is" });
-    const rows = (answer.table.objects() as Omit<Seen, "table">[]).map((row) => ({
+    const rows = (answer.table.objects() as Omit<ProgramAge, "table">[]).map((row) => ({
       table: name,
       ...row,
     }));

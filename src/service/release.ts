@@ -124,7 +124,7 @@ export async function release(
   };
   let known: Known = { version, software: named ?? null };
   const cantTell = (why: string) =>
-    finding(answers, known, tell(`I can't tell yet how ${nameOf(known)} does`, why, []));
+    finding(answers, known, tell(`I can't tell yet how ${releaseName(known)} does`, why, []));
   const asked = { range, every: "all", top: Infinity, ...(signal && { signal }) } as const;
   const measures = { n: count() };
 
@@ -147,9 +147,11 @@ export async function release(
     );
   }
   const test = "test_name" in chosen ? undefined : tests![0]!;
-  const all = { ...asked, measures, by: "software_version" } as const;
   const versions = await keep(
-    measurements.ask({ ...all, where: { ...chosen, software_name: software } }),
+    measurements.ask({
+      ...{ ...asked, measures, by: "software_version" },
+      where: { ...chosen, software_name: software },
+    }),
   );
   const previous = options.previous ?? versionBefore(version, versions.rows());
   known = { ...known, software, previous };
@@ -162,15 +164,14 @@ export async function release(
   // What a flag's odd spellings mean isn't known: failures are left out, as where there is no flag.
   const failed = await isSet(database, "msm_failure", range).catch(() => null);
   const where = {
-    ...chosen,
-    software_name: software,
+    ...{ ...chosen, software_name: software },
     ...(test !== undefined && { test_name: test }),
   };
   const both = { ...where, software_version: [previous, version] };
   const { timeZone } = range;
   const hours = await keep(
     measurements.ask({
-      ...{ ...asked, range: between(before(range.start), range.end, { timeZone }) },
+      ...{ ...asked, range: between(twoWeeksBefore(range.start), range.end, { timeZone }) },
       ...{ every: "hour", by: "software_version", where: both },
       measures: { ...measures, failed: count({ where: failed ?? {} }) },
     }),
@@ -187,7 +188,7 @@ export async function release(
     return cantTell("it began less than three hours ago: its runs may still be under way.");
   }
   const released = between(since, new Date(+since + span), { timeZone });
-  const earlier = between(before(since), since, { timeZone });
+  const earlier = between(twoWeeksBefore(since), since, { timeZone });
   const sideOf = async (version: string, range: TimeRange) => {
     const question = { ...asked, range, where: { ...where, software_version: version } };
     const [{ n } = { n: 0 }] = (await keep(runs.ask({ ...question, measures }))).rows();
@@ -204,45 +205,33 @@ export async function release(
       const [value, low, high] = levels.map(([end]) => row[`${column}_${end}`] as number | null);
       return value == null || low == null || high == null ? null : { value, low, high };
     });
-    return { version, range, n, estimates };
-  };
-  const shortOf = async (
-    question: typeof asked & { readonly where: Where },
-    half: number,
-    n: number,
-  ) => {
-    const measures = { short: share({ measurements: { lt: half } }) };
-    const [row] = (await keep(runs.ask({ ...question, measures }))).rows();
-    return row?.short == null ? null : shareOf(row.short * n, n);
+    return { version, question, n, estimates };
   };
   const is = await sideOf(version, released);
   const stayed = await sideOf(previous, released);
   const isLeft = stayed.n < LEAST_RUNS;
   const was = isLeft ? await sideOf(previous, earlier) : stayed;
   known = { ...known, runs: { before: was.n, after: is.n } };
-  const ofTest = test === undefined ? "" : ` of ${valueText(test)}`;
   const few = [is, was].find(({ n }) => n < LEAST_RUNS);
   if (few !== undefined) {
     const remedy = few === is ? "Ask again when there are more." : "Name another as previous.";
+    const ofTest = test === undefined ? "" : ` of ${valueText(test)}`;
     return cantTell(
-      `${nameOf({ software, version: few.version })} has ${counted(few.n, "run")}${ofTest}, ${rangeText(few.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
+      `${releaseName({ software, version: few.version })} has ${counted(few.n, "run")}${ofTest}, ${rangeText(few.question.range)}; ${LEAST_RUNS} are needed. ${remedy}`,
     );
   }
-  const heldIn = ({ estimates }: typeof is) => estimates[1]?.high ?? 0;
-  if (heldIn(is) === 1 && is.estimates[0]?.high === 0 && heldIn(was) > 2) {
+  const [held, holds] = [was.estimates[1], is.estimates[1]];
+  if (held && holds?.high === 1 && is.estimates[0]?.high === 0 && held.high > 2) {
     return cantTell(
-      `its measurements have a report_id each: its runs aren't known, where those of ${valueText(previous)} held ${grouped(was.estimates[1]!.value)} measurements in the median.`,
+      `its measurements have a report_id each: its runs aren't known, where those of ${valueText(previous)} held ${grouped(held.value)} measurements in the median.`,
     );
   }
   // Medians don't show what a few runs do.
-  const half = was.estimates[1] && was.estimates[1].value / 2;
-  for (const side of [was, is]) {
-    const { version, range, n } = side;
-    const short =
-      half &&
-      (await shortOf({ ...asked, range, where: { ...where, software_version: version } }, half, n));
-    side.estimates.push(short || null);
-    if (failed !== null) side.estimates.push(failureShare(hoursOf(version, range), n));
+  for (const { version, question, n, estimates } of [was, is]) {
+    const measures = { short: share({ measurements: { lt: (held?.value ?? 0) / 2 } }) };
+    const [row] = held ? (await keep(runs.ask({ ...question, measures }))).rows() : [];
+    estimates.push(row?.short == null ? null : shareOf(row.short * n, n));
+    if (failed !== null) estimates.push(failureShare(hoursOf(version, question.range), n));
   }
   const values = is.estimates.map((estimate, at) => {
     const [label, unit] = MEASURES[at]!;
@@ -252,8 +241,8 @@ export async function release(
   const early = `That is the ${span < TWO_WEEKS ? "beginning" : "first two weeks"} of the range, not of the release, which was there before`;
   const inTest = test === undefined ? "" : ` in ${valueText(test)}`;
   const compared = `${counted(is.n, "run")} against ${grouped(was.n)} of ${valueText(previous)}${inTest}, ${rangeText(released)}`;
-  const [first, ...more] = words(values);
-  const telling = tell(`${nameOf(known)}${first!.headline}`, first!.evidence, [
+  const [first, ...more] = valueTexts(values);
+  const telling = tell(`${releaseName(known)}${first!.headline}`, first!.evidence, [
     ...more.map(({ evidence }) => evidence),
     compared,
     +since < +range.start + HOUR && early,
@@ -266,19 +255,16 @@ export async function release(
     failed === null &&
       "The table has no msm_failure: the share of failed measurements isn't known.",
   ].filter((note) => note !== false);
-  return finding(answers, { ...known, values }, telling, {
-    notes,
-    range: released,
-    filter: whereText(both),
-  });
+  const about = { range: released, filter: whereText(both) };
+  return finding(answers, { ...known, values }, telling, { notes, ...about });
 }
 
 /** Two weeks before. */
-function before(time: Date): Date {
+function twoWeeksBefore(time: Date): Date {
   return new Date(Math.max(0, +time - TWO_WEEKS));
 }
 
-function nameOf({ software, version }: Pick<Known, "software" | "version">): string {
+function releaseName({ software, version }: Pick<Known, "software" | "version">): string {
   return `${software === null ? "" : `${valueText(software)} `}${valueText(version)}`;
 }
 
@@ -363,33 +349,28 @@ function verdictOf(
 }
 
 /** What moved, what didn't, and where the rows can't tell; the first with a headline that follows the release's name. */
-export function words(
+export function valueTexts(
   values: readonly ReleaseValue[],
 ): { readonly headline: string; readonly evidence: string }[] {
-  const texts = (verdict: ReleaseValue["verdict"], text: (value: ReleaseValue) => string) =>
+  const few = "I can't tell yet from so few runs";
+  const list = (verdict: ReleaseValue["verdict"], text: (value: ReleaseValue) => string) =>
     values
       .filter((value) => value.verdict === verdict)
-      .map((value) => ({ value, text: `${spoken(value.measure)} ${text(value)}` }));
-  const moved = texts("moved", ({ before, after, unit }) => changeText(before, after, unit));
-  const same = texts("as before", (of) => `(${amount(of.after, of.unit)}; ${intervalText(of)})`);
-  const open = texts("can't tell", (of) => `(${intervalText(of)})`);
-  const list = (some: typeof same) => some.map(({ text }) => lowered(text)).join(", ");
+      .map((value) => `${lowered(spoken(value.measure))} (${text(value)})`)
+      .join(", ");
+  const same = list("as before", (of) => `${amount(of.after, of.unit)}; ${intervalText(of)}`);
+  const open = list("can't tell", intervalText);
   return [
-    ...moved.map(({ value, text }) => ({
-      headline: `: ${lowered(spoken(value.measure))} ${changeOf(value)}`,
-      evidence: text,
-    })),
-    ...(same.length === 0
+    ...values
+      .filter(({ verdict }) => verdict === "moved")
+      .map((value) => ({
+        headline: `: ${lowered(spoken(value.measure))} ${changeOf(value)}`,
+        evidence: `${spoken(value.measure)} ${changeText(value.before, value.after, value.unit)}`,
+      })),
+    ...(same === ""
       ? []
-      : [{ headline: " does as the release before", evidence: `As before: ${list(same)}` }]),
-    ...(open.length === 0
-      ? []
-      : [
-          {
-            headline: ": I can't tell yet from so few runs",
-            evidence: `I can't tell yet from so few runs: ${list(open)}`,
-          },
-        ]),
+      : [{ headline: " does as the release before", evidence: `As before: ${same}` }]),
+    ...(open === "" ? [] : [{ headline: `: ${few}`, evidence: `${few}: ${open}` }]),
   ];
 }
 
@@ -427,7 +408,7 @@ function finding(
     kinds: { unit: "text", verdict: "text" } as const,
     measures: changeColumns([
       ["before", previous ?? "Previous", ""],
-      ["after", nameOf(known), ""],
+      ["after", releaseName(known), ""],
       ["change", "Change", ""],
       ["low", "Low end of the 95 % interval", ""],
       ["high", "High end of the 95 % interval", ""],
@@ -439,18 +420,11 @@ function finding(
     (note) => !telling.evidence.endsWith(note.slice(1)),
   );
   return {
-    previous,
-    since: null,
-    runs: { before: 0, after: 0 },
-    values,
-    ...known,
+    ...{ previous, since: null, runs: { before: 0, after: 0 }, values, ...known },
     kind: "release",
     ...telling,
     found: values.some(({ verdict }) => verdict === "moved"),
     undecided: values.length === 0 || values.some(({ verdict }) => verdict === "can't tell"),
-    result: resultOfRows(values, {
-      ...originOfAll(origins, columns, all),
-      ...about,
-    }),
+    result: resultOfRows(values, { ...originOfAll(origins, columns, all), ...about }),
   };
 }

@@ -111,7 +111,7 @@ test("asks each range once for its cells, and little besides: so many questions 
   // One more draws the lost country along time.
   expect(await questions(explained)).toBe(3);
   await fill("NOT (version = '1.10' AND part > 1)");
-  // How long the release's runs last, before and after, and whether it is new.
+  // How long the release's runs last, before and after.
   expect(await questions(explained)).toBe(4);
 });
 

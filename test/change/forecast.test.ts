@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { quantileOf } from "../../src/base/statistics.js";
-import { watchFlow } from "../../src/change/series/forecast.js";
+import { Watch } from "../../src/change/series/forecast.js";
 import { seeded } from "../support/change/draws.js";
 import { serviceCounts } from "../support/change/flow-results.js";
 
@@ -9,11 +9,11 @@ const SEASON = { day: 24, week: 168 };
 const OPTIONS = { rate: 1, gap: 3, counts: true };
 
 function watched(values: readonly (number | null)[]) {
-  const watch = watchFlow(values, SEASON, OPTIONS);
+  const watch = new Watch(values, SEASON, OPTIONS);
   return { drops: watch.drops, buckets: values.map((_, at) => watch.bucket(at)) };
 }
 
-describe("watchFlow", () => {
+describe("Watch", () => {
   it("judges each hour by hours up to it only", () => {
     const values = serviceCounts(900);
     const whole = watched(values).buckets;

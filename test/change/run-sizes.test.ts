@@ -138,37 +138,6 @@ describe("a release whose runs are shorter in one country", () => {
   });
 });
 
-describe("a country without a row in the earlier range", () => {
-  const own = ownDatabase();
-  /** A third of the second week's rows are Brazil's, and as many of a day, where one is named, weeks ago. */
-  const said = async (name: string, day: string | undefined) => {
-    const rows = (start: string, country: string, part: number) =>
-      `SELECT toDateTime('${start}', 'UTC') + number * 20 AS measurement_start_time, concat('${start}', toString(number)) AS report_id,
-         if(cityHash64(number, 7) % 3 < ${part}, '${country}', ['IT', 'DE', 'FR'][1 + number % 3]) AS probe_cc,
-         cityHash64(number, 4) % 20 AS probe_asn, ['web', 'dns'][1 + number % 2] AS test_name FROM numbers(30240)`;
-    const earlier = day === undefined ? [] : [rows(day, "BR", 3)];
-    const all = [...earlier, rows("2026-05-01", "BR", 0), rows("2026-05-08", "BR", 1)];
-    await own.writer.command(
-      `CREATE TABLE ${name} ENGINE = MergeTree ORDER BY measurement_start_time AS ${all.join(" UNION ALL ")}`,
-    );
-    await using lab = await connect({
-      measurements: own.url,
-      tables: { measurements: { table: name } },
-    });
-    return (await explain(lab.measurements, { before, after })).sentence;
-  };
-
-  test("isn't new where it had rows before that range", async () => {
-    const [back, fresh] = await Promise.all([said("back", "2026-04-20"), said("fresh", undefined)]);
-    expect(back).toMatch(/probe_cc BR appeared, with [\d,]+ measurements/);
-    expect(back).toContain(
-      "probe_cc BR isn't new: 30,240 came in 3–30 Apr 2026, before the earlier range.",
-    );
-    expect(fresh).toMatch(/probe_cc BR appeared, with [\d,]+ measurements/);
-    expect(fresh).not.toContain("isn't new");
-  });
-});
-
 test("a release whose runs end early is told as one where runs of most tests hold one measurement", () => {
   const LENGTHS = { web: 30, dns: 26, tor: 1.03, signal: 1.02, telegram: 1.05, whatsapp: 1.01 };
   for (let seed = 0; seed < 20; seed += 1) {

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { between, connect } from "../../src/index.js";
 import { difference } from "../../src/change/finding.js";
-import { failureShare, medianLevels, valueOf, words } from "../../src/service/release.js";
+import { failureShare, medianLevels, valueOf, valueTexts } from "../../src/service/release.js";
 import { wilson } from "../../src/query/wilson.js";
 import { seeded } from "../support/change/draws.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -263,7 +263,7 @@ test.each([
 ] as const)("valueOf: from %o to %o it %s", (before, after, verdict) => {
   const value = valueOf("Run duration, median", "s", before, after);
   expect(value.verdict).toBe(verdict);
-  expect(words([value])[0]!.evidence).toMatch(
+  expect(valueTexts([value])[0]!.evidence).toMatch(
     {
       moved: /^Median run duration fell by 40 s \(40 %\)/,
       "as before": /^As before: /,

@@ -1,4 +1,3 @@
-import type { TimeRange } from "../../time/time-range.js";
 import type { CauseWhere } from "../words.js";
 import type { Seen } from "./scan.js";
 import type { Move, Placeholder } from "./releases.js";
@@ -23,8 +22,6 @@ interface ChangedRows {
   readonly doubt?: Doubt | undefined;
   /** The two that may have done it, where these rows don't tell them apart. */
   readonly open?: readonly [CauseWhere, CauseWhere] | undefined;
-  /** Of what has no row in the earlier range: those that came in one before it. */
-  readonly history?: { readonly rows: number; readonly range: TimeRange };
 }
 
 /** What happened to rows. */

@@ -1,5 +1,4 @@
 import type { SourceKind } from "../../query/source.js";
-import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../../base/error.js";
 import { shownValue } from "../../base/text.js";
 import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../../query/cube.js";
@@ -8,12 +7,14 @@ import type { RunColumn } from "../../sources/measurements/questions.js";
 import { nameOf, type Dimension } from "../../query/dimension.js";
 import { count, sum, type Measure } from "../../query/measure.js";
 import { whereText, type Where } from "../../query/where.js";
-import { costOf, isVersionColumn, type MeasureColumn, type Origin } from "../../result/origin.js";
+import { costOf, type MeasureColumn, type Origin } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../../time/time-range.js";
+import { offsetAt } from "../../time/bucket.js";
 import { HOUR } from "../../time/span.js";
 import { cuboid, leavesBy, sums, total, type Leaves } from "./cube.js";
 import { changeColumns } from "../finding.js";
+import { releaseDimensions } from "./releases.js";
 import { amount, percent } from "../../base/numbers.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
@@ -34,7 +35,7 @@ export interface ChangeQuestion {
   /** For errors: "explain a change". */
   readonly action: string;
   readonly signal: AbortSignal | undefined;
-  /** True if runs are counted beside a count of measurements: for what each run holds. */
+  /** True if runs are counted beside a count of measurements, for what each holds: a third more time of the server. */
   readonly runs?: boolean;
 }
 
@@ -131,28 +132,22 @@ const MOST_DIMENSIONS = 7;
 /** @throws ProbelabError for what is no list, for none, for too many, and for one given twice. */
 function checkDimensions(dimensions: ChangeQuestion["dimensions"], action: string): void {
   if (dimensions === undefined) return;
-  const names = Array.isArray(dimensions)
-    ? (dimensions as readonly (string | Dimension)[]).map(nameOf)
-    : [];
-  const twice = names.find((name, at) => names.indexOf(name) < at);
-  const refused = !Array.isArray(dimensions)
-    ? `by ${shownValue(dimensions)}: pass a list of columns and dimensions, such as dimensions: ["probe_cc"]`
-    : names.length === 0
-      ? `by no dimension: name at least one, such as dimensions: ["probe_cc"], or leave dimensions out`
-      : names.length > MOST_DIMENSIONS
-        ? `by ${names.length} dimensions: ${MOST_DIMENSIONS} are the most. Leave out those that matter least`
-        : twice && `by ${twice} twice: name it once`;
-  if (refused !== undefined) throw new ProbelabError(`Can't ${action} ${refused}.`);
+  const names = Array.isArray(dimensions) ? dimensions.map(nameOf) : [];
+  const isOnce = new Set(names).size === names.length;
+  if (names.length > 0 && names.length <= MOST_DIMENSIONS && isOnce) return;
+  throw new ProbelabError(
+    `Can't ${action} by dimensions: ${shownValue(dimensions)}. Pass a list of up to ${MOST_DIMENSIONS} columns and dimensions, each once, such as dimensions: ["probe_cc"].`,
+  );
 }
 
 /** The part of a range that lies on Saturdays and Sundays of its zone. */
 function weekendPart({ start, end, timeZone }: TimeRange): number {
   const hours = Math.max(1, Math.min(500, Math.round((+end - +start) / HOUR)));
   const days = Array.from({ length: hours }, (_, at) => {
-    const instant = Math.floor(+start + ((at + 0.5) / hours) * (+end - +start));
-    return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).dayOfWeek;
+    const time = +start + ((at + 0.5) / hours) * (+end - +start);
+    return new Date(time + offsetAt(time, timeZone)).getUTCDay();
   });
-  return days.filter((day) => day >= 6).length / hours;
+  return days.filter((day) => day % 6 === 0).length / hours;
 }
 
 /** Asks the cells of both ranges: a scan of each, and one more of each where the measure is a quantile. */
@@ -160,89 +155,80 @@ export async function askCells(
   source: ChangeSource,
   question: ChangeQuestion,
 ): Promise<ChangeCells> {
-  const { action, where, signal } = question;
+  const { action, measure, where, signal } = question;
   const cube = checkSource(source, action);
   const { before, after, ratio } = checkPeriods(question);
-  const planned = await parts(source, question);
-  const { measure } = question;
+  const { kind, parts, squares, quantile, ...named } = await partsOf(source, question);
   const plain = Object.keys(measure.where ?? {}).length === 0;
   const ofRuns = question.runs === true && measure.measure === "count" && plain;
-  const ask = (range: TimeRange) =>
-    askCube(cube, {
-      range,
-      by: question.dimensions,
-      where,
-      measures: planned.parts,
-      squares: planned.squares,
-      distinct: ofRuns ? "report_id" : undefined,
-      action,
-      signal,
-    });
+  const asked = { by: question.dimensions, where, measures: parts, squares, action, signal };
+  const distinct = ofRuns ? "report_id" : undefined;
   // One after the other: at an incident the server has enough to do.
-  const earlier = await ask(before);
-  const later = await ask(after);
+  const earlier = await askCube(cube, { ...asked, distinct, range: before });
+  const later = await askCube(cube, { ...asked, distinct, range: after });
   const nothing = { range: after, every: "all", where, measures: { rows: count() }, signal };
   const empty = later.rows > 0 ? [] : (await source.ask(nothing as never)).origin.notes;
-  const cautious = cautions(before, after, later.origin.askedAt);
-  const merged = sideBySide(earlier, later);
-  const rate = planned.kind === "rate";
-  const at = (cells: readonly Float64Array[], part: number) => cells[part] ?? cells[0]!;
+  const { values, codes, ...sides } = sideBySide(earlier, later);
+  const isRate = kind === "rate";
+  const [label, unit] = (["label", "unit"] as const).map(
+    (name) => measure[name] ?? named[name] ?? later.measures[0]![name],
+  ) as [string, string];
+  const [rowsBefore, rowsAfter] = [sides.before, sides.after].map((each) => each[isRate ? 1 : 0]!);
+  if ([rowsBefore, rowsAfter].some((rows) => rows!.some((value) => value < 0))) {
+    throw new ProbelabError(
+      `Can't ${action} of ${label}: some of its sums are below zero, and parts of them don't add up. Take a measure that is at least zero, such as count().`,
+    );
+  }
   // The last that was asked beside a count of measurements, or of their sum.
-  const [runsBefore, runsAfter] = rate ? [] : [merged.before[1], merged.after[1]];
+  const [runsBefore, runsAfter] = isRate ? [] : [sides.before[1], sides.after[1]];
   const hasRuns = runsBefore !== undefined && runsAfter !== undefined && total(runsBefore) > 0;
+  const isMeasured = later.kind === "measurements";
   const unlike =
-    hasRuns && later.kind === "measurements" ? idsChanged(merged, earlier.names) : undefined;
-  const made: ChangeCells = {
-    kind: planned.kind,
-    leaves: { sizes: merged.values.map(({ length }) => length), codes: merged.codes },
+    hasRuns && isMeasured ? idsChanged({ values, codes, ...sides }, earlier.names) : "";
+  const cautious = cautions(before, after, later.origin.askedAt);
+  const notes = [
+    !isRate &&
+      ratio !== 1 &&
+      "The ranges differ in length: what was before is as of a range as long as after.",
+    later.lacking.length > 0 && `The table has no ${later.lacking.join(", ")}: not looked at.`,
+    ofRuns &&
+      isMeasured &&
+      later.distinct === undefined &&
+      "The rows asked hold no report_id: how many measurements a run holds is unknown.",
+    unlike,
+    ...later.origin.notes,
+    ...empty,
+  ].filter((note): note is string => note !== false && note !== "");
+  return {
+    kind,
+    leaves: { sizes: values.map(({ length }) => length), codes },
     names: earlier.names,
-    values: merged.values,
-    before: at(merged.before, rate ? 1 : 0),
-    after: at(merged.after, rate ? 1 : 0),
-    partBefore: at(merged.before, 0),
-    partAfter: at(merged.after, 0),
-    ...(hasRuns && unlike === undefined && { runs: { before: runsBefore, after: runsAfter } }),
+    values,
+    before: rowsBefore!,
+    after: rowsAfter!,
+    partBefore: sides.before[0]!,
+    partAfter: sides.after[0]!,
+    ...(hasRuns && unlike === "" && { runs: { before: runsBefore, after: runsAfter } }),
+    ...(isRate &&
+      named.unit !== "share" &&
+      quantile === undefined && { variance: rowVariance(sides) }),
     ratio,
-    label: question.measure.label ?? planned.label ?? later.measures[0]!.label,
-    unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
+    label,
+    unit,
     source: later.kind,
     rowNoun: later.rowNoun,
-    ...(planned.quantile && { quantile: planned.quantile }),
+    ...(quantile && { quantile }),
     caution: cautious.length === 0 ? "" : ` (${cautious.join("; ")})`,
-    ...(unlike !== undefined && { unlike }),
+    ...(unlike !== "" && { unlike }),
     ...(empty[0] !== undefined && { whyEmpty: empty[0] }),
     earlier: before,
     later: after,
-    origin: {
-      ...later.origin,
-      ...costOf(earlier.origin, later.origin),
-      notes: [
-        ...cautious.map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`),
-        ...(planned.kind === "flow" && ratio !== 1
-          ? ["The ranges differ in length: what was before is as of a range as long as after."]
-          : []),
-        ...(later.lacking.length === 0
-          ? []
-          : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
-        ...(ofRuns && later.kind === "measurements" && later.distinct === undefined
-          ? ["The rows asked hold no report_id: how many measurements a run holds is unknown."]
-          : []),
-        ...(unlike === undefined ? [] : [unlike]),
-        ...later.origin.notes,
-        ...empty,
-      ],
-    },
+    origin: { ...later.origin, ...costOf(earlier.origin, later.origin), notes },
   };
-  if ([made.before, made.after].some((values) => values.some((value) => value < 0))) {
-    throw new ProbelabError(
-      `Can't ${action} of ${made.label}: some of its sums are below zero, and parts of them don't add up. Take a measure that is at least zero, such as count().`,
-    );
-  }
-  if (planned.kind === "flow" || planned.unit === "share" || planned.quantile) return made;
-  return { ...made, variance: rowVariance(made, merged) };
 }
 
-interface Planned {
+/** What is asked of a measure. */
+interface MeasureParts {
   readonly kind: "flow" | "rate";
   /** Of a rate: the part, then all. */
   readonly parts: readonly Measure<unknown>[];
@@ -253,51 +239,45 @@ interface Planned {
   readonly quantile?: ChangeCells["quantile"];
 }
 
-async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
+async function partsOf(source: ChangeSource, question: ChangeQuestion): Promise<MeasureParts> {
   const { measure, action, runs } = question;
-  const where = measure.where ?? {};
-  const [first, second] = measure.of ?? [];
+  const { where = {}, column = "", of: [first, second] = [] } = measure;
+  const flow = (...parts: readonly Measure<unknown>[]) => ({ kind: "flow", parts }) as const;
+  const rate = (part: Measure<unknown>, all: Measure<unknown>, label: string, unit?: string) => ({
+    ...({ kind: "rate", parts: [part, all], label } as const),
+    ...(unit !== undefined && { unit }),
+    ...(part.measure === "sum" && { squares: part }),
+  });
   switch (measure.measure) {
-    case "sum":
-      // Of runs the measurements: how many runs there are stands beside.
-      if (runs === true && measure.column === "measurements") {
-        return { kind: "flow", parts: [measure, count({ where })] };
-      }
-      return { kind: "flow", parts: [measure] };
     case "count":
     case "countDistinct":
-      return { kind: "flow", parts: [measure] };
+      return flow(measure);
+    case "sum":
+      // Of runs the measurements: how many runs there are stands beside.
+      return runs && column === "measurements" ? flow(measure, count({ where })) : flow(measure);
     case "rate":
-      if (first !== undefined) return { kind: "flow", parts: [first] };
-      break;
-    case "share":
-      if (first?.where === undefined) break;
-      return {
-        kind: "rate",
-        parts: [count({ where: { ...first.where, ...where } }), count({ where })],
-        label: `Share with ${whereText(first.where)}`,
-        unit: "share",
-      };
+      return flow(first!);
+    case "share": {
+      const part = count({ where: { ...first!.where, ...where } });
+      return rate(part, count({ where }), `Share with ${whereText(first!.where!)}`, "share");
+    }
     case "ratio":
-      if (!adds(first) || !adds(second)) {
-        throw new ProbelabError(
-          `Can't ${action} of a ratio of ${first?.measure ?? "nothing"} and ${second?.measure ?? "nothing"}: its parts don't add up. Take a ratio of counts and sums, such as ratio(sum("bytes"), count()).`,
-        );
-      }
-      return { kind: "rate", parts: [first, second], label: "Ratio", unit: "", ...varying(first) };
+      if ([first, second].every((part) => ["count", "sum"].includes(part!.measure)))
+        return rate(first!, second!, "Ratio", "");
+      throw new ProbelabError(
+        `Can't ${action} of a ratio of ${first!.measure} and ${second!.measure}: its parts don't add up. Take a ratio of counts and sums, such as ratio(sum("bytes"), count()).`,
+      );
     case "mean": {
-      const known = { ...where, [measure.column ?? ""]: { ne: null } };
-      const all = sum(measure.column ?? "", { where });
-      const label = `${measure.column}, mean`;
-      return { kind: "rate", parts: [all, count({ where: known })], label, ...varying(all) };
+      const known = count({ where: { ...where, [column]: { ne: null } } });
+      return rate(sum(column, { where }), known, `${column}, mean`);
     }
     case "quantile":
       return quantileParts(source, question);
     default:
+      throw new ProbelabError(
+        `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, countDistinct, a rate, a share, a ratio, a mean or a quantile, such as measure: count().`,
+      );
   }
-  throw new ProbelabError(
-    `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, countDistinct, a rate, a share, a ratio, a mean or a quantile, such as measure: count().`,
-  );
 }
 
 /**
@@ -305,36 +285,27 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
  * two quantiles is taken: the linear form of its influence function (S. Firpo, N. Fortin,
  * T. Lemieux, "Unconditional quantile regressions", Econometrica 77 (3), 2009).
  */
-async function quantileParts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
-  const { measure, action, where, signal } = question;
-  const column = measure.column ?? "";
-  const ask = async (range: TimeRange) => {
+async function quantileParts(
+  source: ChangeSource,
+  { measure, action, where, signal, before, after }: ChangeQuestion,
+): Promise<MeasureParts> {
+  const { column = "", where: own = {} } = measure;
+  const answers: Result[] = [];
+  for (const range of [before, after]) {
     const question = { range, every: "all", where, measures: { value: measure }, signal };
-    const answer = await source.ask(question as never);
-    const [row] = answer.rows() as { value: number | null }[];
-    const [meaning] = answer.origin.columns.measures;
-    return {
-      value: row?.value ?? null,
-      label: meaning?.label ?? column,
-      unit: meaning?.unit ?? "",
-    };
-  };
-  const { value: before } = await ask(question.before);
-  const { value: after, label, unit } = await ask(question.after);
-  if (before === null || after === null) {
+    answers.push((await source.ask(question as never)) as Result);
+  }
+  const [was, is] = answers.map((answer) => answer.rows()[0]?.["value"] as number | null);
+  if (was == null || is == null) {
     throw new ProbelabError(
-      `Can't ${action} of the ${column}'s quantile: ${before === null ? "before" : "after"} holds no row with a number. Take a range that does.`,
+      `Can't ${action} of the ${column}'s quantile: ${was == null ? "before" : "after"} holds no row with a number. Take a range that does.`,
     );
   }
-  const at = (before + after) / 2;
-  const known = { ...measure.where, [column]: { ne: null } };
-  return {
-    kind: "rate",
-    parts: [count({ where: { ...measure.where, [column]: { gt: at } } }), count({ where: known })],
-    label,
-    unit,
-    quantile: { before, after, at },
-  };
+  const at = (was + is) / 2;
+  const { label, unit } = answers[1]!.origin.columns.measures[0]!;
+  const rows = (which: object) => count({ where: { ...own, [column]: which } });
+  const parts = [rows({ gt: at }), rows({ ne: null })];
+  return { kind: "rate", parts, label, unit, quantile: { before: was, after: is, at } };
 }
 
 /** Numbers the values of each dimension, and gives each combination of them a place. */
@@ -376,28 +347,25 @@ const NAMELESS = 0.05;
 /** A run of a program held at least so many measurements, where each has an id of its own now (or the reverse). */
 const LEAST_HELD = 2;
 
-/** Rows, the part of them without an id, and what a run holds. */
-type Held = Readonly<Record<"all" | "lack" | "held", number>>;
-
 /**
- * Says why the ids of runs mean something else in one of the ranges: many rows of a program lack one, or
- * each measurement has its own. Its runs can't be compared then, nor those of all.
+ * Says why the ids of runs mean something else in one of the ranges, "" where they don't: many rows of a
+ * program lack one, or each measurement has its own. Its runs can't be compared then, nor those of all.
  */
 function idsChanged(
   { values, codes, before, after }: ReturnType<typeof sideBySide>,
   names: readonly string[],
-): string | undefined {
-  const version = names.find((name) => isVersionColumn(name)) ?? "";
-  const program = names.indexOf(version.replace(/version$/i, "name"));
+): string {
+  const { program } = releaseDimensions({ names });
   const own = program < 0 ? [] : [...leavesBy(codes[program]!)];
   const groups = own.map(([code, leaves]) => {
     return [` of ${names[program]} ${values[program]![code]}`, leaves] as const;
   });
   for (const [name, leaves] of [["", [...codes[0]!.keys()]] as const, ...groups]) {
-    const [was, is] = [before, after].map(([rows, runs, nameless]) => {
+    const ids = ([rows, runs, nameless]: readonly Float64Array[]) => {
       const [all, none] = [total(rows!, leaves), nameless ? total(nameless, leaves) : 0];
       return { all, lack: none / all, held: (all - none) / total(runs!, leaves) };
-    }) as [Held, Held];
+    };
+    const [was, is] = [ids(before), ids(after)];
     if (!(was.all > 100 && is.all > 100)) continue;
     const why = "so that runs can't be compared: measurements alone are judged.";
     if (Math.abs(is.lack - was.lack) > NAMELESS) {
@@ -408,16 +376,7 @@ function idsChanged(
       return `Each measurement${name} has a report_id of its own ${when}, ${why}`;
     }
   }
-  return undefined;
-}
-
-/** True if parts of a measure add up to it. */
-function adds(part: Measure<unknown> | undefined): part is Measure<unknown> {
-  return part?.measure === "count" || part?.measure === "sum";
-}
-
-function varying(part: Measure<unknown>): Pick<Planned, "squares"> {
-  return part.measure === "sum" ? { squares: part } : {};
+  return "";
 }
 
 /** What the columns of a table of changes mean: those that every such table has, then `more`. */
@@ -439,13 +398,10 @@ export function changeMeasures(
 }
 
 /** The variance of one row's value: by the squares, where they were asked; of counts as of a Poisson count. */
-function rowVariance(
-  { before, after, partBefore, partAfter }: ChangeCells,
-  asked: Pick<ReturnType<typeof sideBySide>, "before" | "after">,
-): number {
-  const n = total(before) + total(after);
-  const mean = (total(partBefore) + total(partAfter)) / n;
-  const [was, is] = [asked.before[2], asked.after[2]];
-  if (was === undefined || is === undefined) return mean;
-  return Math.max(0, (total(was) + total(is)) / n - mean * mean);
+function rowVariance(sides: Pick<ReturnType<typeof sideBySide>, "before" | "after">): number {
+  const [parts, rows, squares] = [0, 1, 2].map((at) =>
+    [sides.before, sides.after].reduce((all, each) => all + (each[at] ? total(each[at]) : NaN), 0),
+  ) as [number, number, number];
+  const mean = parts / rows;
+  return Number.isNaN(squares) ? mean : Math.max(0, squares / rows - mean * mean);
 }

@@ -5,6 +5,7 @@ import { counted } from "../../base/text.js";
 import { count, type Measure } from "../../query/measure.js";
 import type { Where } from "../../query/where.js";
 import { resultOfRows } from "../../result/own-rows.js";
+import { WEEK } from "../../time/span.js";
 import { checkRange, type TimeRange } from "../../time/time-range.js";
 import type { Account } from "./account.js";
 import {
@@ -15,12 +16,11 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { cuboid, leavesBy } from "./cube.js";
-import { accountOf } from "./explain.js";
+import { accountOf, explainCells } from "./explain.js";
 import type { Finding } from "../finding.js";
-import { contribution, rateOf } from "./rates.js";
+import { rateOf } from "./rates.js";
 import { releaseDimensions } from "./releases.js";
 import { PART_TOLERANCE } from "./thresholds.js";
-import { mixNamed, tellComparison } from "./tell.js";
 import { valueText } from "../words.js";
 
 /** What `compare` takes. */
@@ -54,8 +54,6 @@ export interface MovedValue {
   readonly high: number | null;
   /** `change` by `before`; null where that is 0. */
   readonly relative: number | null;
-  /** Its part of the whole's change; the parts of a dimension's values add up to 1. */
-  readonly part: number | null;
 }
 
 /** The answer of `compare`. */
@@ -73,12 +71,10 @@ const ACTION = "compare two ranges";
 
 /**
  * The first look: how much each value of each dimension moved against the same hours of the week
- * before, in one scan of each range. `explain` says what is behind it.
+ * before, in one scan of each range. Its sentence and intervals are those of `explain`, which also
+ * counts runs and asks more of the rows that it names.
  *
- * Intervals are `explain`'s: as wide as rows come and go with their users.
- *
- * @returns `sentence`, `values` and `result`, a row a value. `found` is true where `explain` names one
- *   that moved by more than 5 %, or their mix.
+ * @returns `sentence`, `values` and `result`, a row a value. `found` is true where a cause is named.
  * @throws ProbelabError as `explain` does, and for quantiles and counts of different values, which
  *   are no sums over parts.
  * @example
@@ -116,12 +112,11 @@ export async function compare(
 
 /** The same hours of the week before, by the clock of the range's zone; of several where they would overlap. */
 export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
-  const weeks = Math.ceil((+end - +start) / (7 * 86_400_000));
-  const earlier = (at: Date) =>
-    new Date(
-      Temporal.Instant.fromEpochMilliseconds(+at).toZonedDateTimeISO(timeZone).subtract({ weeks })
-        .epochMilliseconds,
-    );
+  const weeks = Math.ceil((+end - +start) / WEEK);
+  const earlier = (at: Date) => {
+    const clock = Temporal.Instant.fromEpochMilliseconds(+at).toZonedDateTimeISO(timeZone);
+    return new Date(clock.subtract({ weeks }).epochMilliseconds);
+  };
   // An hour that the clocks leave out may move a bound by one; never beyond the later range.
   return { start: earlier(start), end: new Date(Math.min(+earlier(end), +start)), timeZone };
 }
@@ -129,58 +124,44 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 /** Compares cells that were asked: what {@link compare} does after its two scans. */
 export function compareCells(given: ChangeCells, top: number): RangeComparison {
   const { cells, account } = accountOf(given);
-  const { origin } = cells;
-  const { before, after, parts } = account;
+  const { found, headline, evidence, details, sentence, moved } = explainCells(given);
   const all = movedValues(given);
-  const listed = all.slice(0, top).map(({ value }) => value);
-  const outstanding = all.flatMap(({ value, rank }) => (rank < 2 ? [value] : []));
-  const result = resultOfRows(listed, {
-    ...origin,
-    columns: {
-      dimensions: [
-        { name: "dimension", order: [...new Set(listed.map(({ dimension }) => dimension))] },
-        { name: "value", order: [...new Set(listed.map(({ value }) => value))] },
-      ],
-      measures: changeMeasures(cells, [
-        ["relative", "Relative change", "share"],
-        ["part", "Part of the whole's change", "share"],
-      ]),
-    },
-    reductions:
-      listed.length < all.length
-        ? [
-            `The ${listed.length} of ${counted(all.length, "value")} that stand out, or moved most beyond the whole.`,
-          ]
-        : [],
-  });
+  const values = all.slice(0, top);
+  const left = `The ${values.length} of ${counted(all.length, "value")} that stand out, or moved most beyond the whole.`;
   return {
     kind: "compare",
-    found: outstanding.length > 0 || mixNamed(parts) !== undefined,
-    ...tellComparison(cells, account, outstanding),
-    before,
-    after,
-    values: listed,
-    result,
+    ...{ found, headline, evidence, details, sentence, moved: moved! },
+    before: account.before,
+    after: account.after,
+    values,
+    result: resultOfRows(values, {
+      ...cells.origin,
+      columns: {
+        dimensions: [
+          { name: "dimension", order: [...new Set(values.map(({ dimension }) => dimension))] },
+          { name: "value", order: [...new Set(values.map(({ value }) => value))] },
+        ],
+        measures: changeMeasures(cells, [["relative", "Relative change", "share"]]),
+      },
+      reductions: values.length < all.length ? [left] : [],
+    }),
   };
 }
 
 /** What each value of each dimension did: those first that `explain` names, then those that moved most beyond the whole. */
-export function movedValues(given: ChangeCells): { value: MovedValue; rank: number }[] {
+export function movedValues(given: ChangeCells): MovedValue[] {
   // Without what should have come, upgrades would look like noise.
   const { cells, account } = accountOf(given);
-  const { names } = cells;
-  const { parts } = account;
+  const { names, leaves, values } = cells;
   const { version, program } = releaseDimensions(cells);
   const all = names.flatMap((dimension, at) => {
     const named = at === version && program >= 0 ? [program, version] : [at];
-    const { parts: places, example } = cuboid(cells.leaves, named);
-    return [...leavesBy(places)].map(([group, leaves]) => {
-      const { beyond, ...moved } = movedOf(cells, account, leaves);
-      const texts = named.map(
-        (one) => cells.values[one]![cells.leaves.codes[one]![example[group]!]!]!,
-      );
+    const { parts, example } = cuboid(leaves, named);
+    return [...leavesBy(parts)].map(([group, own]) => {
+      const { beyond, ...moved } = movedOf(cells, account, own);
+      const texts = named.map((one) => values[one]![leaves.codes[one]![example[group]!]!]!);
       // As explain names it: a cause of this value, which moved the same way.
-      const stands = parts.some(
+      const stands = account.parts.some(
         ({ where, doubt, kind, change }) =>
           doubt === undefined &&
           kind !== "mix" &&
@@ -189,38 +170,32 @@ export function movedValues(given: ChangeCells): { value: MovedValue; rank: numb
           change * beyond > 0 &&
           Math.abs(moved.relative ?? 1) > PART_TOLERANCE,
       );
-      const text = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
+      const value = texts.length === 1 ? texts[0]! : texts.map(valueText).join(" ");
       // Users upgrade all the time: what else stands out comes before versions, and before all others.
       const rank = stands ? Number(at === version) : 2;
       // One of two values is as far beyond as the other: the last digits of sums are no order.
       const far = Number(Math.abs(beyond).toPrecision(9));
-      return { value: { dimension, value: text, ...moved }, rank, far, key: `${at} ${text}` };
+      return { value: { dimension, value, ...moved }, rank, far, key: `${at} ${value}` };
     });
   });
-  return all.sort((a, b) => a.rank - b.rank || b.far - a.far || (a.key < b.key ? -1 : 1));
+  all.sort((a, b) => a.rank - b.rank || b.far - a.far || (a.key < b.key ? -1 : 1));
+  return all.map(({ value }) => value);
 }
 
 /** What some rows did, and how far beyond the whole, in rows: a rate of few rows that doubled moves little. */
-function movedOf(
-  cells: ChangeCells,
-  { halfOf, before: was, after: is }: Account,
-  leaves: readonly number[],
-): Omit<MovedValue, "dimension" | "value"> & { readonly beyond: number } {
-  const isFlow = cells.kind === "flow";
+function movedOf(cells: ChangeCells, account: Account, leaves: readonly number[]) {
   const [all, own] = [rateOf(cells), rateOf(cells, leaves)];
   const [n0, n1] = [own.n0 * cells.ratio, own.n1];
-  const { mix, rate } = contribution(own, all);
-  const part = isFlow ? (n1 - n0) / (is! - was!) : (mix + rate) / (all.r1 - all.r0);
+  const isFlow = cells.kind === "flow";
   const before = isFlow ? n0 : n0 > 0 ? own.r0 : null;
   const after = isFlow ? n1 : n1 > 0 ? own.r1 : null;
-  const ends = { before, after, part: Number.isFinite(part) ? part : null };
   if (before === null || after === null)
-    return { ...ends, change: null, low: null, high: null, relative: null, beyond: 0 };
+    return { before, after, change: null, low: null, high: null, relative: null, beyond: 0 };
   const change = after - before;
-  const half = halfOf(leaves);
-  const moves = { change, low: change - half, high: change + half };
+  const half = account.halfOf(leaves);
   const beyond = isFlow
-    ? after - (was! > 0 ? (before * is!) / was! : 0)
+    ? after - (account.before! > 0 ? (before * account.after!) / account.before! : 0)
     : (change - (all.r1 - all.r0 || 0)) * Math.min(own.n0 / all.n0, n1 / all.n1);
-  return { ...ends, ...moves, relative: before === 0 ? null : change / before, beyond };
+  const ends = { before, after, change, low: change - half, high: change + half };
+  return { ...ends, relative: before === 0 ? null : change / before, beyond };
 }

@@ -12,11 +12,16 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import type { Account, Cause, Part } from "./account.js";
-import { flowOf, runsByVersion, type Evidence } from "./evidence.js";
+import {
+  flowOf,
+  runsByVersion,
+  withRunEvidence,
+  type Compared,
+  type Evidence,
+} from "./evidence.js";
 import { flowAccount } from "./counts.js";
 import { rateAccount } from "./rates.js";
 import type { Finding } from "../finding.js";
-import { withRunEvidence, type Compared } from "./run-evidence.js";
 import { withMissing, withPlaces, type Move } from "./releases.js";
 import { causeSentence, isKnown, isLarge, movedOf, RUNS_NOTE, tellExplanation } from "./tell.js";
 import { elementText } from "../words.js";

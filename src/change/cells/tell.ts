@@ -3,20 +3,13 @@ import { counted, lowered } from "../../base/text.js";
 import { isVersionColumn } from "../../result/origin.js";
 import { rangeText, type TimeRange } from "../../time/time-range.js";
 import { movedIn, tell, type Moved, type Telling } from "../finding.js";
-import {
-  changeText,
-  elementText,
-  sentenceText,
-  spoken,
-  valueText,
-  type CauseWhere,
-} from "../words.js";
+import { changeText, elementText, spoken, valueText, type CauseWhere } from "../words.js";
 import type { Account, Cause, Doubt, MixShift, Part, ReleaseRate, RunsHold } from "./account.js";
 import type { ChangeCells } from "./cells.js";
 import type { Move } from "./releases.js";
 import { PART_TOLERANCE, TOTAL_TOLERANCE } from "./thresholds.js";
 
-/** All English of `explain` and `compare`: what facts in numbers say. */
+/** All English of `explain`, which `compare` says too: what facts in numbers say. */
 
 /** What is said of a cause. */
 type Texts = readonly [headline: string, evidence: string, ...details: string[]];
@@ -54,8 +47,7 @@ export function tellExplanation(
   account: Account,
   causes: readonly Cause[],
 ): Telling {
-  const { before, after, parts, seen, news = [] } = account;
-  const label = spoken(cells.label);
+  const { before, after, parts, moves } = account;
   const whole = wholeText(cells, account);
   if (!isKnown(account)) {
     const which = before === after ? "neither" : before === null ? "the earlier" : "the later";
@@ -63,51 +55,37 @@ export function tellExplanation(
     const why = cells.whyEmpty ?? `I can't tell it, because ${which} ${holds} such rows`;
     return tell("I can't tell what changed", why, [whole]);
   }
-  const isTooFew = seen === "nothing";
-  const more = [
-    cells.unlike,
-    isTooFew && seenText(cells, account),
-    // Of rows that are too few nobody knows that users only upgraded.
-    ...(isTooFew ? [] : movesText(cells, account.moves)),
-    ...(account.placeholders ?? []).map(
-      ({ where, dimension, value }) =>
-        `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: its program isn't compared by ${dimension}`,
-    ),
-    ...parts.map((part) => renamedText(part, parts)),
-    ...parts.map(historyText),
-    ...news.map(
-      ({ where, after }) =>
-        `${elementText(where)} appeared, with ${amount(after, "")} ${cells.unit} and none before.`,
-    ),
-    seen !== undefined && !isTooFew && seenText(cells, account),
-  ];
-  const [first, ...others] = causes;
+  const more = moreTexts(cells, account);
+  const [first] = causes;
   // A doubt is no headline while the whole moved by no more than its noise.
   const isDoubt =
     first?.grade === "may be" &&
     parts[0]!.kind !== "all" &&
     Math.abs(after! - before!) < account.half;
   if (first === undefined || isDoubt) {
-    const looked = cells.names.join(", ");
     const doubts = causes.map((cause, at) => causeSentence(cells, cause, parts[at]!, parts));
-    const isUntold = doubts.length === 0 && isLarge(account);
-    const no = `${account.moves.length > 0 ? "Apart from upgrades no" : "No"} part of it`;
-    const head = isUntold
-      ? `I can't tell what is behind it: ${lowered(label)} ${shortChange(before, after, cells.unit)}`
-      : isTooFew
-        ? "I can't tell whether a part of it moved: too few rows"
-        : `Nothing stands out${doubts.length > 0 ? " for certain" : ""}`;
-    const none = isUntold
-      ? `No part of it stands out from the noise in ${looked}`
-      : doubts.length === 0 && !isTooFew && `${no} moved by more than is usual, in ${looked}`;
+    const looked = cells.names.join(", ");
+    const no = `${moves.length > 0 ? "Apart from upgrades no" : "No"} part of it`;
+    const change = `${lowered(spoken(cells.label))} ${shortChange(before, after, cells.unit)}`;
+    const [head, none] =
+      doubts.length === 0 && isLarge(account)
+        ? [
+            `I can't tell what is behind it: ${change}`,
+            `No part of it stands out from the noise in ${looked}`,
+          ]
+        : account.seen === "nothing"
+          ? ["I can't tell whether a part of it moved: too few rows", ""]
+          : doubts.length > 0
+            ? ["Nothing stands out for certain", ""]
+            : ["Nothing stands out", `${no} moved by more than is usual, in ${looked}`];
     return tell(head, whole, [none, ...doubts, ...more]);
   }
   const [head, evidence, ...details] = causeTexts(cells, first, parts[0]!, parts);
   const isAgainst = first.change * ((after ?? 0) - (before ?? 0)) < 0;
-  const listed = others.slice(0, MOST_LISTED).map((cause, at) => {
+  const listed = causes.slice(1, 1 + MOST_LISTED).map((cause, at) => {
     return causeSentence(cells, cause, parts[at + 1]!, parts);
   });
-  const untold = others.length - listed.length;
+  const untold = causes.length - 1 - listed.length;
   return tell(head, evidence, [
     ...details,
     isAgainst ? `Over all rows it went the other way: ${lowered(whole)}` : whole,
@@ -116,6 +94,28 @@ export function tellExplanation(
       `${counted(untold, "further cause")} stand${untold === 1 ? "s" : ""} in the table`,
     ...more,
   ]);
+}
+
+/** What is said beside the causes: of ids, upgrades, placeholders, names, and what would have been seen. */
+function moreTexts(cells: ChangeCells, account: Account) {
+  const { parts, seen, news = [], placeholders = [] } = account;
+  const isTooFew = seen === "nothing";
+  return [
+    cells.unlike,
+    isTooFew && seenText(cells, account),
+    // Of rows that are too few nobody knows that users only upgraded.
+    ...(isTooFew ? [] : movesText(cells, account.moves)),
+    ...placeholders.map(
+      ({ where, dimension, value }) =>
+        `Nearly all rows of ${elementText(where)} have ${dimension} ${valueText(value)}, which no other has: its program isn't compared by ${dimension}`,
+    ),
+    ...parts.map((part) => renamedText(part, parts)),
+    ...news.map(
+      ({ where, after }) =>
+        `${elementText(where)} appeared, with ${amount(after, "")} ${cells.unit} and none in the earlier range.`,
+    ),
+    seen !== undefined && !isTooFew && seenText(cells, account),
+  ];
 }
 
 /** What happened to a cause's rows, in a sentence or more: "Possibly probe_cc IT fell …. … it may be one user." */
@@ -132,55 +132,6 @@ export function movedOf(cells: ChangeCells, account: Account): Moved[] {
   const by = shortChange(before, after, unit);
   const said = { change: after! - before!, by, ranges: periodText(earlier, later) };
   return [movedIn(later, spoken(label), origin.filter, said)];
-}
-
-/** A value that moved unlike the whole. */
-interface Outstanding {
-  readonly dimension: string;
-  readonly value: string | null;
-  readonly relative: number | null;
-}
-
-/** Tells a comparison by the values that stand out, or by the mix of them. */
-export function tellComparison(
-  cells: ChangeCells,
-  { moves, parts, ...ends }: Pick<Account, "moves" | "parts"> & Ends,
-  outstanding: readonly Outstanding[],
-): Telling {
-  if (cells.before.length === 0) {
-    return tell(
-      "I can't compare the two ranges",
-      cells.whyEmpty ?? "Neither of them holds a row",
-      [],
-    );
-  }
-  const whole = wholeText(cells, ends);
-  const mix = mixNamed(parts);
-  const mixIs = mix && mixTexts(cells, mix).map(capital).join(" ");
-  const named = outstanding
-    .slice(0, MOST_LISTED)
-    .map(
-      ({ dimension, value, relative }) =>
-        `${dimension} ${valueText(value)} (${relative === null ? "none before" : signedPercent(relative)})`,
-    );
-  if (named[0] === undefined) {
-    const no = moves.length > 0 ? "Apart from upgrades no" : "No";
-    const none = `${no} value of ${cells.names.join(", ")} moved unlike the whole by more than is usual`;
-    const head = mix ? "The mix of values changed" : `${no} value moved unlike the whole`;
-    return tell(head, whole, [mixIs || none]);
-  }
-  const more = outstanding.length - named.length;
-  const further = more > 0 ? `; and ${counted(more, "further value")}` : "";
-  return tell(`${named[0]} moved unlike the whole`, whole, [
-    `Moved unlike the whole: ${named.join("; ")}${further}`,
-    mixIs,
-  ]);
-}
-
-/** The mix that certainly makes up most of a rate's change. */
-export function mixNamed(parts: readonly Part[]): MixShift | undefined {
-  const [first] = parts;
-  return first?.kind === "mix" && first.doubt === undefined ? first : undefined;
 }
 
 /** "Measurements fell by 12,345 (23 %), from 53,000 to 41,000 in 8–14 May 2026 against 1–7 May 2026". */
@@ -249,43 +200,35 @@ function factTexts(cells: ChangeCells, cause: Cause, part: Part, parts: readonly
       return [headline, ...mixTexts(cells, part)];
     }
     case "moved":
-      return [movedHead(cells, cause, part, parts.length), movedEvidence(cells, cause, part)];
+      return movedTexts(cells, cause, part, parts.length);
   }
 }
 
-/** "probe_cc IT fell by 23 % (12,345 measurements)". */
-function movedHead(cells: ChangeCells, cause: Cause, part: Part, many: number): string {
-  const { unit, kind } = cells;
-  const { before, after, where } = cause;
+/** "probe_cc IT fell by 23 % (12,345 measurements)"; "From 53,000 to 41,000 measurements (change −13,100 to −10,900, 95 %)". */
+function movedTexts(cells: ChangeCells, cause: Cause, part: Part, many: number): Texts {
+  const { unit, quantile } = cells;
+  const { before, after, low, high, change, where } = cause;
   const isAll = Object.keys(where).length === 0;
-  const rest = !isAll && part.rest === true ? "the rest of " : "";
-  const name = isAll ? (many > 1 ? "All other rows alike" : "All rows alike") : shortText(where);
-  if (kind === "flow") {
-    const by = `${amount(Math.round(Math.abs(cause.change)), "")} ${unit}`;
-    if (before === 0) return `${rest}${name} appeared, with ${by}`;
-    return `${rest}${name} ${shortChange(before, after, unit)} (${by})`;
-  }
-  const [was, is] = [before, after].map((value) => amount(value, rateUnit(cells)));
-  return before === after
-    ? `${rest}${name} moved it by its weight`
-    : `${rest}${name} went from ${was} to ${is}`;
-}
-
-/** "From 53,000 to 41,000 measurements (change −13,100 to −10,900, 95 %), 80 % of the change". */
-function movedEvidence(cells: ChangeCells, cause: Cause, { isAsIf }: Part): string {
-  const { kind, unit, quantile } = cells;
-  const { before, after, low, high, change } = cause;
+  const all = many > 1 ? "All other rows alike" : "All rows alike";
+  const name = isAll ? all : `${part.rest ? "the rest of " : ""}${shortText(where)}`;
   const share = partText(cause.part);
-  if (kind === "flow") {
-    const [was, is, least, most] = [before, after, low, high].map((n) =>
-      amount(Math.round(n ?? 0), ""),
-    );
-    const asIf = isAsIf === true ? ", had its runs held as many as before" : "";
-    return `From ${was} to ${is} ${unit} (change ${least} to ${most}, 95 %)${share}${asIf}`;
+  if (cells.kind === "rate") {
+    const [was, is] = [before, after].map((value) => amount(value, rateUnit(cells)));
+    const did = before === after ? "moved it by its weight" : `went from ${was} to ${is}`;
+    const above = quantile === undefined ? "" : ` by the share above ${amount(quantile.at, unit)}`;
+    const by = amount(Number(change.toPrecision(2)), unit);
+    return [`${name} ${did}`, `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`];
   }
-  const above = quantile === undefined ? "" : ` by the share above ${amount(quantile.at, unit)}`;
-  const by = amount(Number(change.toPrecision(2)), unit);
-  return `It contributes ${change < 0 ? "" : "+"}${by}${above}${share}`;
+  const [was, is, least, most, by] = [before, after, low, high, Math.abs(change)].map((n) =>
+    amount(Math.round(n ?? 0), ""),
+  );
+  const asIf = part.isAsIf ? ", had its runs held as many as before" : "";
+  return [
+    before === 0
+      ? `${name} appeared, with ${by} ${unit}`
+      : `${name} ${shortChange(before, after, unit)} (${by} ${unit})`,
+    `From ${was} to ${is} ${unit} (change ${least} to ${most}, 95 %)${share}${asIf}`,
+  ];
 }
 
 /** Of a release, or of a program whose release may have, what was expected of it and what came. */
@@ -388,10 +331,6 @@ function mixTexts(
   ];
 }
 
-function capital(text: string): string {
-  return sentenceText(`${text.charAt(0).toUpperCase()}${text.slice(1)}`);
-}
-
 /** Of a quantile the share above its middle stands for it. */
 function rateUnit({ quantile, unit }: ChangeCells): string {
   return quantile === undefined ? unit : "share";
@@ -435,20 +374,11 @@ function renamedText(gone: Part, parts: readonly Part[]): string | undefined {
     : undefined;
 }
 
-/** "probe_cc IT isn't new: 1,234 came in April, before the earlier range". */
-function historyText({ where, history }: Part): string | undefined {
-  return (
-    history &&
-    `${elementText(where)} isn't new: ${number(history.rows)} came in ${rangeText(history.range)}, before the earlier range`
-  );
-}
-
 /** Of programs that kept their rows: "app 3.9.1 → 3.10.0 (all its measurements: +3 %)". */
 function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
-  const stayed = moves.filter(({ kept }) => Math.abs(kept - 1) <= PART_TOLERANCE);
   return ([false, true] as const).flatMap((isBack) => {
-    const texts = stayed
-      .filter((move) => move.isBack === isBack)
+    const texts = moves
+      .filter((move) => move.isBack === isBack && Math.abs(move.kept - 1) <= PART_TOLERANCE)
       .map(({ program, dimension, values, kept }) => {
         const whose = program === null ? dimension : valueText(program);
         const texts = values.map(valueText);
@@ -456,8 +386,8 @@ function movesText({ unit }: ChangeCells, moves: readonly Move[]): string[] {
         const way = texts.length > 3 ? [texts[0], "…", texts.at(-1)] : texts;
         return `${whose} ${way.join(" → ")} (all its ${unit}: ${signedPercent(kept - 1)})`;
       });
-    if (texts.length === 0) return [];
-    return `Users also ${isBack ? "went back" : "upgraded"}: ${texts.slice(0, MOST_LISTED).join("; ")}.`;
+    const listed = texts.slice(0, MOST_LISTED).join("; ");
+    return texts.length === 0 ? [] : `Users also ${isBack ? "went back" : "upgraded"}: ${listed}.`;
   });
 }
 

@@ -3,6 +3,7 @@ import { ProbelabError } from "../../base/error.js";
 import { median } from "../../base/statistics.js";
 import { counted, grouped, lowered } from "../../base/text.js";
 import { whereText } from "../../query/where.js";
+import { resultOfRows } from "../../result/own-rows.js";
 import type { Result } from "../../result/result.js";
 import { offsetAt, type RangeBucket } from "../../time/bucket.js";
 import { readInstant } from "../../time/instant.js";
@@ -10,18 +11,16 @@ import { DAY, WEEK } from "../../time/span.js";
 import { bucketNoun, usualLength, type Bucket } from "../../time/step.js";
 import { between, last, rangeText } from "../../time/time-range.js";
 import { momentText } from "../../time/time-zone.js";
-import { foundTable, movedIn, tell, type Finding, type Moved, type Telling } from "../finding.js";
+import { movedIn, tell, type Finding, type Moved, type Telling } from "../finding.js";
 import { readFlows, type Flows, type FlowSeries } from "./flows.js";
 import {
   learning,
-  UNKNOWN,
-  watchFlow,
+  Watch,
   WINDOWS,
   type Drop,
   type Model,
   type Recovery,
   type Season,
-  type Watch,
 } from "./forecast.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
 
@@ -33,8 +32,6 @@ export interface AnomaliesOptions {
   readonly since?: Date | string;
   /** Longest delay before a row is stored, such as `"2 hours"` (`lab.anomalies` finds it out); buckets that may still fill aren't judged. Default: none. */
   readonly lag?: string;
-  /** Name of the measure; default: the one that charts draw. */
-  readonly measure?: string;
 }
 
 /** What `anomalies` answers: `result` has a row for each alarm, the most that is missing first. */
@@ -46,9 +43,9 @@ export interface AnomaliesFinding extends Finding {
    */
   readonly buckets: Result;
   /**
-   * The smallest drop, as a share, that two buckets in a row show in 99 of 100 cases, of what was
-   * judged (of several groups, the middle one of those that can, where half of them can); null where
-   * not even a complete stop shows.
+   * The smallest drop, as a share, that a day of it (two buckets, where they are longer) shows in 99 of
+   * 100 cases, of what was judged (of several groups, the middle one of those that can, where half of
+   * them can); null where not even a complete stop shows.
    */
   readonly least: number | null;
 }
@@ -63,26 +60,22 @@ const RULES: Rules<AnomaliesOptions> = {
     pass: 'a Date, a time such as "2026-05-01 12:00", or a span such as "24 hours"',
   },
   lag: { fits: (value) => typeof value === "string", pass: 'a span such as "2 hours"' },
-  measure: { fits: (value) => typeof value === "string", pass: "the name of a measure" },
 };
 
 const ACTION = "find anomalies";
 /** What alarms leave out. */
 export const SLOW = "A slow fall over weeks becomes usual and isn't looked for";
-/** An alarm is close to its limit up to so many times its score. */
-const NEAR = 1.25;
 /** So far apart alarmed buckets are one alarm. */
 const TOGETHER_MS = 3 * 3_600_000;
 /** The newest buckets by which what would have shown is said. */
 const SAID = 24;
 
 /** One alarm; `from` is its first bucket, `to` the one after its last. */
-export interface Alarm extends Omit<Drop, "seen" | "excess"> {
+export interface Alarm extends Omit<Drop, "seen"> {
   readonly kind: "drop" | "stop" | "gap" | "silence";
   readonly series: FlowSeries;
   readonly t: Date;
   readonly until: Date;
-  readonly isNear: boolean;
 }
 
 /** A series, what is known of its buckets, and the first that isn't learned from. */
@@ -92,13 +85,12 @@ interface WatchedSeries {
   /** Of each bucket, its place on the clock of the zone. */
   readonly places: readonly number[];
   readonly first: number;
-  /** The smallest drop of two buckets, and of the most, that shows; above 1 or NaN: not even a stop. */
+  /** The smallest drop of the most buckets that shows; above 1 or NaN: not even a stop. */
   readonly least: number;
-  readonly leastLong: number;
 }
 
 /** The buckets that are judged: from and up to; those after them may still get rows. */
-interface Span {
+interface JudgedBuckets {
   readonly from: number;
   readonly to: number;
   /** How many buckets are learned from. */
@@ -131,20 +123,17 @@ export async function anomalies(
   counts: Result<object> | Promise<Result<object>>,
   options: AnomaliesOptions = {},
 ): Promise<AnomaliesFinding> {
-  const { finding, telling, newest, end } = await findAnomalies(counts, options);
-  const { headline, evidence, details } = telling;
-  return { ...finding(), ...tell(headline, evidence, [end, ...details, newest]) };
+  const { finding, newest, end } = await findAnomalies(counts, options);
+  const { headline, evidence, details } = finding;
+  return { ...finding, ...tell(headline, evidence, [end, ...details, newest]) };
 }
 
 /** What `anomalies` finds, and apart from its sentence what another may say in its own place. */
 export interface FoundAnomalies {
-  readonly telling: Telling;
-  /** The finding with its tables, which take longer than to judge what is in them. */
-  readonly finding: () => AnomaliesFinding;
+  readonly finding: AnomaliesFinding;
   /** The buckets that were judged, none where that can't be. */
   readonly judged: readonly RangeBucket[];
   readonly alarms: readonly Alarm[];
-  readonly moved: readonly Moved[];
   /** Each series: its share of all rows, and the smallest drop of the most buckets that shows. */
   readonly seen: readonly { readonly share: number; readonly least: number }[];
   /** Names the newest buckets, which aren't judged; "" where all are. */
@@ -159,13 +148,13 @@ export async function findAnomalies(
   options: AnomaliesOptions = {},
 ): Promise<FoundAnomalies> {
   checkOptions(options, { ...RULES }, ACTION);
-  const flows = await readFlows(counts, options.measure, ACTION);
+  const flows = await readFlows(counts, ACTION);
   const { series, buckets } = flows;
   const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
   const below = known.find((value) => value < 0);
   if (below !== undefined) {
     throw new ProbelabError(
-      `Can't ${ACTION} in ${flows.measure.name}: it holds ${below}. Only numbers from 0 up have a flow; name another measure.`,
+      `Can't ${ACTION} in ${flows.measure.name}: it holds ${below}. Only numbers from 0 up have a flow; ask for another measure.`,
     );
   }
   const season = seasonOf(usualLength(flows.time.every));
@@ -174,8 +163,8 @@ export async function findAnomalies(
   if (season === undefined || why !== undefined) {
     const head = `Can't tell whether ${lowered(flows.measure.label)} dropped`;
     const telling = tell(head, why ?? "", []);
-    const finding = () => findingOf(flows, [], [], span, telling);
-    return { telling, finding, judged: [], alarms: [], moved: [], seen: [], newest: "", end: "" };
+    const finding = findingOf(flows, [], [], span, telling);
+    return { finding, judged: [], alarms: [], seen: [], newest: "", end: "" };
   }
   const rate = options.falseAlarms ?? 1;
   const isPart = series.length > 1;
@@ -187,19 +176,20 @@ export async function findAnomalies(
     .sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
   const telling = tellingOf(flows, alarms, judged, span, season, rate);
   const [most] = alarms;
-  const moved = most === undefined ? [] : [alarmMoved(flows, most)];
-  const finding = () => ({ ...findingOf(flows, alarms, judged, span, telling), moved });
+  const isFollowed = most !== undefined && most.end.change !== null && most.kind !== "silence";
+  const label = isFollowed ? lowered(labelOf(flows, most.series)) : "";
   const totals = series.map(({ values }) =>
     values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
   );
   const all = totals.reduce((a, b) => a + b, 0);
-  const seen = judged.map(({ leastLong }, at) => ({ share: totals[at]! / all, least: leastLong }));
-  const own = { judged: buckets.slice(span.from, span.to), newest: newestText(flows, span) };
-  const found = { telling, finding, alarms, moved, seen, ...own };
-  if (most === undefined || most.end.change === null || most.kind === "silence")
-    return { ...found, end: "" };
-  const label = lowered(labelOf(flows, most.series));
-  return { ...found, end: endText(label, most.end, flows.time.every).join(": ") };
+  return {
+    finding: findingOf(flows, alarms, judged, span, telling),
+    alarms,
+    judged: buckets.slice(span.from, span.to),
+    seen: judged.map(({ least }, at) => ({ share: totals[at]! / all, least })),
+    newest: newestText(flows, span),
+    end: isFollowed ? endText(label, most.end, flows.time.every).join(": ") : "",
+  };
 }
 
 /** Of each bucket, its place on the clock of the zone. */
@@ -214,7 +204,7 @@ function watchSeries(
   series: FlowSeries,
   places: readonly number[],
   season: Season,
-  span: Span,
+  span: JudgedBuckets,
   model: Omit<Model, "gap">,
 ): WatchedSeries {
   const began = firstRow(series);
@@ -226,39 +216,12 @@ function watchSeries(
     values[places[at]!] = isUnknown ? null : value;
   }
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
-  const drop = model.drop && {
-    from: places[model.drop.from]!,
-    to: places[model.drop.to - 1]! + 1,
-  };
-  const watch = watchFlow(values, season, { ...model, gap, ...(drop && { drop }) });
+  const watch = new Watch(values, season, { ...model, gap });
   const first = began + span.learned;
   const from = Math.max(span.from, first, span.to - SAID);
   const said = places.slice(from, span.to);
-  const leastOf = (buckets: number) => median(said.map((at) => watch.least(at, buckets)));
-  return { series, watch, places, first, least: leastOf(2), leastLong: leastOf(WINDOWS.at(-1)!) };
-}
-
-/**
- * Whether a drop is over in rows that it was found in: by their counts, as `anomalies` judges its own.
- *
- * @param drop the drop's begin and end. @param known the end of the last bucket that can be judged.
- */
-export async function endOfDrop(
-  counts: Promise<Result<object>>,
-  drop: { readonly from: Date; readonly to: Date },
-  known: Date,
-): Promise<Recovery> {
-  const flows = await readFlows(counts, undefined, ACTION);
-  const [series] = flows.series;
-  const season = seasonOf(usualLength(flows.time.every));
-  if (series === undefined || season === undefined) return UNKNOWN;
-  const place = (time: Date) => flows.buckets.filter(({ start }) => start < time).length;
-  const span = { from: 0, to: place(known), learned: learning(season) };
-  const given = { from: place(drop.from), to: place(drop.to) } as Drop;
-  const model = { rate: 1, counts: true, drop: given };
-  return (
-    watchSeries(flows, series, placesOf(flows), season, span, model).watch.drops[0]?.end ?? UNKNOWN
-  );
+  const least = median(said.map((at) => watch.least(at)));
+  return { series, watch, places, first, least };
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */
@@ -278,7 +241,7 @@ function spanOf(
   { buckets, result, range, series }: Flows,
   season: Season | undefined,
   { since, lag = "0 seconds" }: AnomaliesOptions,
-): Span {
+): JudgedBuckets {
   const { askedAt } = result.origin;
   const known = lag === "0 seconds" ? askedAt : last(lag, { now: askedAt }).start;
   const to = buckets.findLastIndex(({ complete, end }) => complete && end <= known) + 1;
@@ -298,15 +261,14 @@ function spanOf(
 function whyUnjudged(
   { time, series, buckets }: Flows,
   season: Season | undefined,
-  { from, to, learned }: Span,
+  { from, to, learned }: JudgedBuckets,
 ): string | undefined {
   const noun = bucketNoun(time.every, true);
   if (season === undefined) {
     return `no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
   }
-  if (series.length === 0) return "the answer has no row: nothing can be learned from it.";
-  const rows = to - series.reduce((least, one) => Math.min(least, firstRow(one)), Infinity);
-  if (rows <= 0) return "all values are 0.";
+  const first = series.reduce((least, one) => Math.min(least, firstRow(one)), to);
+  const rows = Math.max(0, to - first);
   if (from < to && rows > learned) return undefined;
   return rows <= learned
     ? `The first ${grouped(learned)} ${noun} with rows are learned from and the answer has ${grouped(rows)} complete ones: ask for a longer range.`
@@ -314,7 +276,11 @@ function whyUnjudged(
 }
 
 /** The alarms of a series that end within what is judged, or go on. */
-function alarmsOf(flows: Flows, judged: WatchedSeries, { from: start, to: end }: Span): Alarm[] {
+function alarmsOf(
+  flows: Flows,
+  judged: WatchedSeries,
+  { from: start, to: end }: JudgedBuckets,
+): Alarm[] {
   const { series, watch, places } = judged;
   const isEmpty = (from: number, to: number) =>
     flows.series.every(({ values }) => values.slice(from, to).every((value) => !value));
@@ -328,9 +294,8 @@ function alarmsOf(flows: Flows, judged: WatchedSeries, { from: start, to: end }:
     const none = isEmpty(to, end) ? "silence" : "gap";
     const kind = observed > 0 ? "drop" : isEmpty(from, to) ? none : "stop";
     const when = { t: flows.buckets[from]!.start, until: flows.buckets[to - 1]!.end };
-    const isNear = to - from <= 2 && drop.excess < NEAR;
     const { end: after, lows } = drop;
-    return [{ ...when, kind, series, from, to, observed, expected, lows, end: after, isNear }];
+    return [{ ...when, kind, series, from, to, observed, expected, lows, end: after }];
   });
 }
 
@@ -338,7 +303,7 @@ function tellingOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly WatchedSeries[],
-  { from, to, learned }: Span,
+  { from, to, learned }: JudgedBuckets,
   season: Season,
   rate: number,
 ): Telling {
@@ -358,16 +323,12 @@ function tellingOf(
     const own = alarms.filter((alarm) => alarm.to > from).length;
     const which = own === 1 ? "The only alarm" : `The largest of ${grouped(own)} alarms`;
     const where = first.from < from ? `It began before ${span}` : `${which}${groups} in ${span}`;
-    const days = ((to - from) * usualLength(time.every)) / DAY;
-    const chance =
-      first.isNear &&
-      `So short an alarm, so close to its limit, may be chance: about ${counted(Number(((rate * days) / 28).toPrecision(1)), "such alarm")} in ${counted(Math.ceil(days), "day")} would be`;
     const [head, evidence] = alarmText(flows, first);
-    return tell(head!, evidence!, [chance, `${where}; ${stated}`, late]);
+    return tell(head!, evidence!, [`${where}; ${stated}`, late]);
   }
   const cant = `Can't tell whether ${label} dropped`;
-  const known = judged.filter(({ leastLong }) => !Number.isNaN(leastLong));
-  const seeing = known.filter(({ leastLong }) => leastLong <= 1);
+  const known = judged.filter(({ least }) => !Number.isNaN(least));
+  const seeing = known.filter(({ least }) => least <= 1);
   const blind = known.length - seeing.length;
   const hours = `${grouped(to - from)} ${noun}, ${span}`;
   if (known.length === 0) return tell(`${cant}${groups}`, late, []);
@@ -376,30 +337,20 @@ function tellingOf(
     return tell(`${cant}${groups}`, few, [`${hours}, were looked at`, late]);
   }
   const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
+  const most = WINDOWS.findLast((length) => length <= Math.max(2, season.day))!;
   const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
   return tell(
     `No sudden drop of ${label}${groups}`,
-    `${seenText(seeing, season, time.every)} would have been noticed${where}${unseen}`,
+    `Over ${grouped(most)} ${noun} ${dropText(median(seeing.map(({ least }) => least)))} would have been noticed${where}${unseen}`,
     [`${hours}, were judged; ${stated}`, SLOW, late],
   );
 }
 
-/** Which drops of two buckets, and of the most that are judged together, show. */
-function seenText(seeing: readonly WatchedSeries[], { day }: Season, every: Bucket): string {
-  const most = WINDOWS.findLast((length) => length <= Math.max(2, day))!;
-  const two = median(seeing.map(({ least }) => least));
-  const long = median(seeing.map(({ leastLong }) => leastLong));
-  const dropText = (least: number) => {
-    const share = percent(least);
-    return share === "100 %" ? "a complete stop" : `a drop of ${share} or more`;
-  };
-  const noun = bucketNoun(every, true);
-  const short = two <= 1 ? `${dropText(two)} over two ${noun}` : "";
-  const other = `${dropText(long)} over ${grouped(most)} ${noun}`;
-  return upper([short, most > 2 && long < two ? other : ""].filter(Boolean).join(", or "));
+/** "a drop of 23 %". */
+export function dropText(least: number): string {
+  const share = percent(least);
+  return share === "100 %" ? "a complete stop" : `a drop of ${share}`;
 }
-
-const upper = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function alarmMoved(
   { result, measure, buckets, range: { timeZone } }: Flows,
@@ -415,7 +366,7 @@ function alarmMoved(
   });
 }
 
-function newestText({ buckets, time }: Flows, { to }: Span): string {
+function newestText({ buckets, time }: Flows, { to }: JudgedBuckets): string {
   const open = buckets.length - to;
   if (open === 0) return "";
   return open === 1
@@ -494,11 +445,11 @@ function findingOf(
   flows: Flows,
   alarms: readonly Alarm[],
   judged: readonly WatchedSeries[],
-  span: Span,
+  span: JudgedBuckets,
   telling: Telling,
 ): AnomaliesFinding {
   const { result, buckets, measure, time } = flows;
-  const { columns, reductions, notes } = result.origin;
+  const { columns } = result.origin;
   const groups = columns.dimensions.map(({ name }) => name);
   const { unit, additive } = measure;
   const like = (name: string, label: string) =>
@@ -529,23 +480,31 @@ function findingOf(
     kind: "anomalies",
     ...telling,
     found: alarms.length > 0,
+    moved: alarms.slice(0, 1).map((alarm) => alarmMoved(flows, alarm)),
     least: 2 * seeing.length < judged.length || seeing.length === 0 ? null : median(seeing),
-    result: result.with(foundTable(flows.result.table, names, rows), {
-      columns: {
-        dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],
-        measures: [like("observed", measure.label), like("expected", "Expected"), change],
-        kinds: { t: "time", until: "time" },
+    result: resultOfRows(
+      rows,
+      {
+        ...result.origin,
+        columns: {
+          dimensions: [{ name: "kind", order: kinds }, ...columns.dimensions],
+          measures: [like("observed", measure.label), like("expected", "Expected"), change],
+          kinds: { t: "time", until: "time" },
+        },
       },
-      reductions,
-      notes,
-    }),
-    buckets: result.with(foundTable(flows.result.table, bucketNames, ofBuckets), {
-      columns: {
-        ...columns,
-        measures: [measure, like("expected", "Expected"), like("limit", "Alarm limit")],
-        kinds: { state: "text" },
+      names,
+    ),
+    buckets: resultOfRows(
+      ofBuckets,
+      {
+        ...result.origin,
+        columns: {
+          ...columns,
+          measures: [measure, like("expected", "Expected"), like("limit", "Alarm limit")],
+          kinds: { state: "text" },
+        },
       },
-      reductions,
-    }),
+      bucketNames,
+    ),
   };
 }

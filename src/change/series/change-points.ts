@@ -1,30 +1,23 @@
-import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { median } from "../../base/statistics.js";
 import { counted } from "../../base/text.js";
 import { isVersionColumn, type MeasureColumn } from "../../result/origin.js";
+import { resultOfRows } from "../../result/own-rows.js";
 import type { Result } from "../../result/result.js";
 import { DAY, WEEK } from "../../time/span.js";
 import { bucketNoun, usualLength } from "../../time/step.js";
 import { dateText, pairText } from "../../time/time-zone.js";
 import { offsetAt, type RangeBucket } from "../../time/bucket.js";
-import type { TimeRange } from "../../time/time-range.js";
-import { changeColumns, foundTable, tell, type Finding, type Telling } from "../finding.js";
+import { changeColumns, tell, type Finding, type Telling } from "../finding.js";
 import { readFlows, seriesName, type Flows, type FlowSeries } from "./flows.js";
 import { withoutSeason } from "./season.js";
-import { segments, type Segmented, type Step } from "./segments.js";
+import { segments, type Segmented, type LevelStep } from "./segments.js";
 import { amount, percent, signedPercent } from "../../base/numbers.js";
-
-/** Options of `changePoints`. */
-export interface ChangePointsOptions {
-  /** Name of the measure; default: the one that charts draw. */
-  readonly measure?: string;
-}
 
 /** The changes of one or many series, with the series that they were found in. */
 export interface ChangePoints extends Finding {
   readonly kind: "change points";
-  /** The answer that was searched, its measure first: a chart draws the changes into it. */
+  /** The answer that was searched: a chart draws the changes into it. */
   readonly asked: Result;
 }
 
@@ -33,15 +26,11 @@ const ACTION = "find change points";
 const FEWEST_BUCKETS = 8;
 const MOST = 5_000;
 /** What a search for steps leaves out. */
-const SLOW = "Slow rises and falls aren't looked for";
+const UNSEEN = "Slow rises and falls aren't looked for";
 const LACKING = `fewer than ${FEWEST_BUCKETS} whole buckets, or nothing but zeros`;
 
 /** Chance that an answer in which nothing changed gives any change; each series has an equal part. */
 const ERROR = 0.05;
-
-const RULES: Rules<ChangePointsOptions> = {
-  measure: { fits: (v) => typeof v === "string", pass: "the name of a measure" },
-};
 
 /** A series without its season, and its steps. */
 interface Searched extends Segmented {
@@ -49,9 +38,15 @@ interface Searched extends Segmented {
   readonly level: Float64Array;
 }
 
-/** A step and the series that it was found in. */
-interface SeriesStep extends Step {
+/** A step in its series; of counts no end is below 0. */
+interface SeriesStep extends LevelStep {
   readonly series: FlowSeries;
+  readonly size: number;
+  /** Ends of the 95 % interval of `size`. */
+  readonly low: number;
+  readonly high: number;
+  /** `size` by `before`; null where that is nothing. */
+  readonly relative: number | null;
 }
 
 /**
@@ -69,85 +64,77 @@ interface SeriesStep extends Step {
  */
 export async function changePoints(
   counts: Result<object> | Promise<Result<object>>,
-  options: ChangePointsOptions = {},
 ): Promise<ChangePoints> {
-  checkOptions(options, { ...RULES }, ACTION);
-  const flows = await readFlows(counts, options.measure, ACTION);
+  const flows = await readFlows(counts, ACTION);
   const { buckets, series, time, measure } = flows;
   if (buckets.length > MOST) {
     throw new ProbelabError(
       `Can't ${ACTION} in ${buckets.length.toLocaleString("en-US")} buckets: ${MOST.toLocaleString("en-US")} are the most. Ask with a coarser every, or for a shorter range.`,
     );
   }
-  const { judged, found, gaps } = search(flows, series);
+  const { judged, found } = search(flows, series);
   // Users go from version to version: what all versions hold together says whether anything changed.
   const names = flows.result.origin.columns.dimensions.map(({ name }) => name);
   const versions = names.filter((name) => measure.additive && isVersionColumn(name));
   const told =
     versions.length === 0 ? { judged, found } : search(flows, sumsOver(versions, series));
   const moved = versions.length > 0 && found.length > 0 && movedText(found);
-  const incomplete = time.incomplete.map((start) => timeText(+start, flows)).join(" and ");
+  const incomplete = time.incomplete.map((start) => dateText(start, flows.range.timeZone));
   const unjudged = series.length - judged.length;
   const notes = [
     ...(unjudged === 0
       ? []
       : [`Not judged: ${counted(unjudged, "series", "series")} with ${LACKING}.`]),
-    ...(incomplete === ""
+    ...(incomplete.length === 0
       ? []
       : [
-          `Left out of the search: the ${bucketNoun(time.every, time.incomplete.length > 1)} of ${incomplete}, covered only in part.`,
-        ]),
-    ...(gaps === 0
-      ? []
-      : [
-          `${counted(gaps, "series has", "series have")} buckets without a value: a change in such a gap is reported at its end.`,
+          `Left out of the search: the ${bucketNoun(time.every, incomplete.length > 1)} of ${incomplete.join(" and ")}, covered only in part.`,
         ]),
   ];
-  const { table, origin } = flows.result;
-  const measures = [measure, ...origin.columns.measures.filter((each) => each !== measure)];
   return Object.freeze<ChangePoints>({
     kind: "change points",
     ...tellingOf(told.found, told.judged, flows, moved),
     found: found.length > 0,
     result: tableOf(found, flows, notes),
-    asked: flows.result.with(table, { columns: { ...origin.columns, measures } }),
+    asked: flows.result,
   });
 }
 
-/** Searches series for steps, the clearest first; `gaps` counts those with buckets without a value. */
+/** Searches series for steps, the clearest first. */
 function search(flows: Flows, series: readonly FlowSeries[]) {
-  const { buckets, time, measure } = flows;
+  const { buckets, time, range, measure } = flows;
   const isCount = isCounted(measure);
   const cut = new Set(time.incomplete.map(Number));
-  const local = buckets.map(({ start }) => localTime(+start, flows.range));
-  let gaps = 0;
+  const local = buckets.map(({ start }) => +start + offsetAt(+start, range.timeZone));
   const whole = series.flatMap((each) => {
     const values = Float64Array.from(each.values, (value, at) =>
       value === null || cut.has(+buckets[at]!.start) ? NaN : value,
     );
     const known = values.filter((value) => !isNaN(value));
     if (known.length < FEWEST_BUCKETS || known.every((value) => value === 0)) return [];
-    if (values.length - known.length > cut.size) gaps += 1;
-    return [
-      { series: each, level: withoutSeason(values, local, { every: time.every, counts: isCount }) },
-    ];
+    const level = withoutSeason(values, local, { every: time.every, counts: isCount });
+    return [{ series: each, level }];
   });
   const judged = whole.map((each): Searched => ({
     ...each,
     ...segments(each.level, ERROR / whole.length),
   }));
-  const noLess = (value: number, { before, after }: Step) => {
-    const isNothing = Math.abs(value) < 1e-9 * Math.max(Math.abs(before), Math.abs(after));
-    return isNothing || (isCount && value < 0) ? 0 : value;
-  };
   const found = judged.flatMap(({ series, steps }) =>
     steps.map((step): SeriesStep => {
-      const [before, after] = [noLess(step.before, step), noLess(step.after, step)];
-      return { ...step, series, before, after, p: Math.min(1, step.p * whole.length) };
+      const known = (value: number) => (isCount ? Math.max(0, value) : value);
+      const least = 1e-9 * Math.max(Math.abs(step.before), Math.abs(step.after));
+      const [before, after] = [step.before, step.after].map((value) =>
+        Math.abs(value) < least ? 0 : known(value),
+      ) as [number, number];
+      const size = after - before;
+      const [low, high] = [after - step.margin, after + step.margin].map(known) as [number, number];
+      const ends = { before, after, size, low: low - before, high: high - before };
+      const relative = before > 0 ? size / before : null;
+      return { ...step, series, ...ends, relative, p: Math.min(1, step.p * whole.length) };
     }),
   );
   // Beyond one in a million the larger comes first, not the one with the longer stretch.
-  const size = ({ before, after }: Step) => Math.abs(after - before);
+  const size = (each: SeriesStep) => Math.abs(each.size);
   found.sort((a, b) => Math.max(1e-6, a.p) - Math.max(1e-6, b.p) || size(b) - size(a));
   // Of changes as large as the first one, the earliest: an outage begins before it ends.
   const isAlike = (each: SeriesStep, top: SeriesStep) =>
@@ -156,7 +143,7 @@ function search(flows: Flows, series: readonly FlowSeries[]) {
     size(each) + each.margin >= size(top) - top.margin;
   const [first] = found.filter((each) => isAlike(each, found[0]!)).sort((a, b) => a.at - b.at);
   found.sort((a, b) => Number(b === first) - Number(a === first));
-  return { judged, found, gaps };
+  return { judged, found };
 }
 
 /** The sums of series over dimensions. */
@@ -182,22 +169,18 @@ function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly str
   const input = flows.result;
   const { dimensions, time } = input.origin.columns;
   const start = (at: number) => flows.buckets[at]!.start;
-  const rows = found.map((step) => {
-    const { series, at, before, after, margin, from, to, p } = step;
-    const size = after - before;
-    const times = { t: start(at), earliest: start(from), latest: start(to) };
-    // Counts fall by all of them at most.
-    const [low, high] = [-margin, margin].map((by) => atLeastNone(after + by, measure) - before);
-    const sizes = { size, size_low: low!, size_high: high! };
-    const about = { relative: relativeOf(step), p: Number(p.toPrecision(2)) };
-    return { ...series.group, ...times, before, after, ...sizes, ...about };
-  });
+  const rows = found.map(
+    ({ series, at, from, to, before, after, size, low, high, relative, p }) => {
+      const times = { t: start(at), earliest: start(from), latest: start(to) };
+      const sizes = { before, after, size, relative, size_low: low, size_high: high };
+      return { ...series.group, ...times, ...sizes, p: Number(p.toPrecision(2)) };
+    },
+  );
   const groups = dimensions.map(({ name }) => name);
   const names = [
     ...[...groups, "t", "before", "after", "size", "relative"],
     ...["size_low", "size_high", "earliest", "latest", "p"],
   ];
-  const table = foundTable(flows.result.table, names, rows);
   const [size, ...others] = changeColumns([
     ["size", `${measure.label}, change`, measure.unit],
     ["before", `${measure.label}, before`, measure.unit],
@@ -218,24 +201,9 @@ function tableOf(found: readonly SeriesStep[], flows: Flows, notes: readonly str
     measures: [{ ...size!, main: true as const }, ...others],
     kinds: { earliest: "time", latest: "time" } as const,
   };
-  return input.with(table, { columns, notes: [...new Set([...input.origin.notes, ...notes])] });
+  const all = [...new Set([...input.origin.notes, ...notes])];
+  return resultOfRows(rows, { ...input.origin, columns, notes: all }, names);
 }
-
-function relativeOf({ before, after }: Pick<Step, "before" | "after">): number | null {
-  return before > 0 ? (after - before) / before : null;
-}
-
-/** In ms since 1970, as if the clock of the range's zone were UTC's. */
-function localTime(at: number, { timeZone }: TimeRange): number {
-  return at + offsetAt(at, timeZone);
-}
-
-function timeText(at: number, { range }: Flows): string {
-  return dateText(new Date(at), range.timeZone);
-}
-
-const atLeastNone = (value: number, measure: MeasureColumn) =>
-  isCounted(measure) ? Math.max(0, value) : value;
 
 const isCounted = ({ additive, missing }: MeasureColumn) => additive && missing === "zero";
 
@@ -267,7 +235,7 @@ function tellingOf(
     const [one, more] = [bucketNoun(every, false), bucketNoun(every, true)];
     const searched = `${counted(buckets.length, one, more)} were searched`;
     return tell(`No change of level was found in ${each}${where}`, unseenText(judged, measure), [
-      SLOW,
+      UNSEEN,
       searched,
       moved,
     ]);
@@ -275,7 +243,7 @@ function tellingOf(
   const changed = new Set(found.map(({ series }) => series)).size;
   const more = others.slice(0, 3).map((step) => {
     const start = dateText(buckets[step.at]!.start, flows.range.timeZone);
-    return `${start} (${sizeText(step, measure)})`;
+    return `${start} (${sizeText(step.size, step, measure)})`;
   });
   const tail =
     judged.length > 1
@@ -284,11 +252,11 @@ function tellingOf(
         `${counted(others.length, "more change")}: ${more.join(", ")}${others.length > 3 ? " …" : ""}`;
   const of = best.series.name === "" ? "" : ` of ${best.series.name}`;
   const isWeekend = ({ start }: RangeBucket) =>
-    [0, 6].includes(new Date(localTime(+start, flows.range)).getUTCDay());
+    [0, 6].includes(new Date(+start + offsetAt(+start, flows.range.timeZone)).getUTCDay());
   const length = usualLength(every);
-  const isShort = length <= DAY && buckets.length * length < 2 * WEEK;
   const weekend =
-    isShort &&
+    length <= DAY &&
+    buckets.length * length < 2 * WEEK &&
     new Set(buckets.map(isWeekend)).size === 2 &&
     "With less than 2 weeks a weekend looks like a change";
   const [head, evidence] = stepText(best, flows);
@@ -316,16 +284,13 @@ function unseenText(judged: readonly Searched[], measure: MeasureColumn): string
 }
 
 /** "fell by 53 % at 3 Oct 2026 03:00 UTC"; "From 699 to 326", with the intervals of size and time. */
-function stepText(step: Step, { buckets, measure, range: { timeZone } }: Flows): string[] {
-  const { at, from, to, before, after, margin } = step;
+function stepText(step: SeriesStep, { buckets, measure, range: { timeZone } }: Flows): string[] {
+  const { at, from, to, before, after, size } = step;
   const [start, first, last] = [at, from, to].map((place) => buckets[place]!.start);
-  const size = sizeText(step, measure).replace(/^[−+]/, "");
-  const [low, high] = [-margin, margin].map((by) => {
-    return sizeText({ before, after: atLeastNone(after + by, measure) }, measure);
-  });
+  const [by, low, high] = [size, step.low, step.high].map((n) => sizeText(n, step, measure));
   const began = from === to ? "" : `; it came between ${pairText(first!, last!, timeZone, "and")}`;
   return [
-    `${after < before ? "fell" : "rose"} by ${size} at ${dateText(start!, timeZone)} ${timeZone}`,
+    `${size < 0 ? "fell" : "rose"} by ${by!.replace(/^[−+]/, "")} at ${dateText(start!, timeZone)} ${timeZone}`,
     `From ${short(before, measure)} to ${short(after, measure)} (95 % interval ${low} to ${high})${began}`,
   ];
 }
@@ -335,10 +300,8 @@ function short(value: number, { unit }: MeasureColumn): string {
 }
 
 /** How large a change is: of a share in points, of others in percent of what was before, where that isn't 0. */
-function sizeText(step: Pick<Step, "before" | "after">, { unit }: MeasureColumn): string {
-  const size = step.after - step.before;
-  if (unit === "share") return signedPercent(size).replace(" %", " points");
-  const relative = relativeOf(step);
-  if (relative !== null) return signedPercent(relative);
-  return `${size < 0 ? "−" : "+"}${amount(Number(Math.abs(size).toPrecision(3)), unit)}`;
+function sizeText(size: number, { before }: SeriesStep, measure: MeasureColumn): string {
+  if (measure.unit === "share") return signedPercent(size).replace(" %", " points");
+  if (before > 0) return signedPercent(size / before);
+  return `${size < 0 ? "−" : "+"}${short(Math.abs(size), measure)}`;
 }

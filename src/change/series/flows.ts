@@ -1,4 +1,3 @@
-import { nearName } from "../../base/near-name.js";
 import { valueText } from "../words.js";
 import { ProbelabError } from "../../base/error.js";
 import { shownValue } from "../../base/text.js";
@@ -29,15 +28,14 @@ export interface Flows {
 }
 
 /**
- * Takes an answer apart: a series for each group, with a value for each bucket of the range.
+ * Takes an answer apart: a series for each group, with a value for each bucket of the range, of the
+ * measure that charts draw.
  *
- * @param name the measure; default: what the question is about.
- * @throws ProbelabError for what is no Result, has no buckets of time or no such measure, or holds what
- *   is no number.
+ * @throws ProbelabError for what is no Result, has no buckets of time or no measure, or holds what is
+ *   no number.
  */
 export async function readFlows(
   input: Result<object> | Promise<Result<object>>,
-  name: string | undefined,
   action: string,
 ): Promise<Flows> {
   const result = await input;
@@ -52,7 +50,12 @@ export async function readFlows(
       `Can't ${action}: the Result has no buckets of time. Ask with every: "hour" (or another step).`,
     );
   }
-  const measure = findMeasure(measures, name, action);
+  const measure = measures.find(({ main }) => main) ?? measures[0];
+  if (measure === undefined) {
+    throw new ProbelabError(
+      `Can't ${action}: the Result has no measure. Ask with measures: { n: count() }.`,
+    );
+  }
   const starts = columnValues(result.table, time.name).map(Number);
   const range = result.origin.range ?? rangeOf(starts, time, zoneOf(result.origin));
   const all = starts.length === 0 && !result.origin.range ? [] : buckets(range, time.every);
@@ -67,7 +70,7 @@ export async function readFlows(
       const [at, value] = [places.get(starts[row]!), cells[row] ?? null];
       if (value !== null && !Number.isFinite(Number(value))) {
         throw new ProbelabError(
-          `Can't ${action} of ${measure.name}: it holds ${shownValue(value)}, which is no number; name another measure.`,
+          `Can't ${action} of ${measure.name}: it holds ${shownValue(value)}, which is no number; ask for another measure.`,
         );
       }
       if (at !== undefined) values[at] = value === null ? null : Number(value);
@@ -86,21 +89,6 @@ export function seriesName(group: FlowSeries["group"]): string {
   return Object.entries(group)
     .map(([name, value]) => `${name} ${valueText(value)}`)
     .join(", ");
-}
-
-function findMeasure(
-  measures: readonly MeasureColumn[],
-  name: string | undefined,
-  action: string,
-): MeasureColumn {
-  const names = measures.map(({ name }) => name);
-  const main = measures.find(({ main }) => main) ?? measures[0];
-  const found = name === undefined ? main : measures.find((each) => each.name === name);
-  if (found !== undefined) return found;
-  const near = nearName(name ?? "", names);
-  throw new ProbelabError(
-    `Can't ${action}: the Result has no measure${name === undefined ? "" : ` ${JSON.stringify(name)}`}. ${near === undefined ? "" : `Did you mean ${near}? `}Its measures are ${names.join(", ") || "none: ask with measures: { n: count() }"}.`,
-  );
 }
 
 function rangeOf(starts: readonly number[], { every }: TimeColumn, timeZone: string) {

@@ -17,13 +17,6 @@ export interface Season {
   readonly week: number;
 }
 
-/** What is known of a bucket before its value. */
-export interface Watched {
-  readonly expected: number;
-  /** Below it a single bucket is an alarm. */
-  readonly limit: number;
-}
-
 /** A drop. */
 export interface Drop {
   /** Its first bucket, and the one after the last that was below. */
@@ -34,8 +27,6 @@ export interface Drop {
   readonly observed: number;
   /** What was expected before it. */
   readonly expected: number;
-  /** Its score as a multiple of the limit when it was seen. */
-  readonly excess: number;
   /** How often in a row, since it was seen, what came was surely low. */
   readonly lows: number;
   readonly end: Recovery;
@@ -56,15 +47,7 @@ export interface Recovery {
   readonly chance: number;
 }
 
-export const UNKNOWN: Recovery = { state: "unsure", change: null, buckets: 0, chance: Infinity };
-
-/** A series read forward. */
-export interface Watch {
-  readonly drops: readonly Drop[];
-  readonly bucket: (at: number) => Watched;
-  /** The smallest drop of so many buckets up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
-  readonly least: (at: number, length: number) => number;
-}
+const UNKNOWN: Recovery = { state: "unsure", change: null, buckets: 0, chance: Infinity };
 
 /** How a series is read. */
 export interface Model {
@@ -76,8 +59,6 @@ export interface Model {
   readonly counts: boolean;
   /** True leaves out a series of less than a run a bucket: one of many, its tail is too short for its share of the rate. */
   readonly isPart?: boolean;
-  /** A drop that is known: it alone is followed. */
-  readonly drop?: { readonly from: number; readonly to: number };
 }
 
 /** Weeks whose same hour says what is usual; weeks from whose scores the threshold is learned. */
@@ -99,7 +80,7 @@ const THIN = 30;
 const FORGET_SPREAD = 0.005;
 /** Scores above this quantile are peaks; so many of a usual mean (of scores, of squares) count as seen; the share that are outages. */
 const HIGH = 0.93;
-const PRIOR = { peaks: 15, means: [0.42, 2.4] };
+const USUAL_TAIL = { peaks: 15, means: [0.42, 2.4] };
 const ENOUGH = 30;
 const OUTAGES = 0.02;
 /** Buckets since a drop that are judged together; beyond so many times what chance does in 95 of 100 cases is no doubt. */
@@ -108,7 +89,7 @@ const SURE = 1.3;
 /** Past times, so many buckets apart, that say how far from what is expected buckets come by chance. */
 const [SAMPLES, STRIDE] = [60, 11];
 /** Spreads beyond a threshold that 99 of 100 drops reach. */
-const CERTAIN = 2.33;
+const DETECTED = 2.33;
 
 type Values = readonly (number | null)[];
 const isKnown = (value: number | null | undefined): value is number => value != null;
@@ -186,16 +167,8 @@ class Level {
 /** A drop that is followed: as long as it isn't over, no other is looked for. */
 type Followed = { -readonly [Name in keyof Drop]: Drop[Name] } & { isOpen: boolean };
 
-/**
- * Reads a series forward. Buckets that are learned from are never alarmed.
- *
- * @param values null where nothing is known.
- */
-export function watchFlow(values: Values, season: Season, model: Model): Watch {
-  return new Reader(values, season, model);
-}
-
-class Reader implements Watch {
+/** A series read forward. Buckets that are learned from are never alarmed. */
+export class Watch {
   readonly drops: Followed[] = [];
   /** Of each bucket, before its value: the usual one, the level, the error carried on and how it fades. */
   readonly #usual: number[] = [];
@@ -211,6 +184,7 @@ class Reader implements Watch {
   #resumed = 0;
   #isWatched = true;
 
+  /** @param values null where nothing is known. */
   constructor(
     readonly values: Values,
     readonly season: Season,
@@ -251,10 +225,8 @@ class Reader implements Watch {
       if (drop?.isOpen) this.#follow(drop, at);
       this.#isWatched = model.isPart !== true || mean >= spread.at(mean);
       const isLow = this.#isWatched && at >= learning(season) && score !== null && score > limit;
-      if (model.drop !== undefined) {
-        if (at === model.drop.to - 1) this.#begin(model.drop.from, at + 1, 1);
-      } else if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
-      else if (isLow && !drop?.isOpen) this.#begin(at - length + 1, at + 1, score / limit);
+      if (isLow && drop && at - low <= model.gap) this.#extend(drop, at + 1);
+      else if (isLow && !drop?.isOpen) this.#begin(at - length + 1, at + 1);
       if (isLow) low = at;
       const expected = usual * this.#level[at]!;
       if (isKnown(value) && usual > 0) {
@@ -272,17 +244,28 @@ class Reader implements Watch {
       drop.end = { ...(this.#since(drop, values.length).at(-1) ?? UNKNOWN), state: drop.end.state };
   }
 
-  bucket(at: number): Watched {
+  /** What was expected of a bucket before its value, and the value below which it alone is an alarm. */
+  bucket(at: number) {
     return { expected: this.#due(at, at + 1), limit: this.#lows[at]! };
   }
 
-  least(at: number, length: number): number {
-    const place = this.#lengths.findLastIndex((each) => each <= length);
-    const [from, limit] = [at - this.#lengths[place]! + 1, this.#limits[at] ?? Infinity];
-    if (!(from >= learning(this.season)) || limit === Infinity || !this.#isWatched) return 2;
-    const due = this.#due(from, at + 1);
-    if (!(this.#spreads[place]!.score(0, due) > limit)) return 2;
-    return Math.min(1, 1 - this.#valueAt(limit + CERTAIN, due, place) / due);
+  /** The smallest drop of a day, or of two buckets, up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
+  least(at: number): number {
+    const dues = this.#lengths.map((length) => this.#due(at - length + 1, at + 1));
+    const enough = dues.findIndex((due, place) => this.#isEnough(due, place));
+    const place = enough < 0 ? dues.length - 1 : enough;
+    const [due, spread] = [dues[place]!, this.#spreads[place]!];
+    const [length, limit] = [this.#lengths[place]!, this.#limits[at] ?? Infinity];
+    if (at - length + 1 < learning(this.season) || limit === Infinity || !this.#isWatched) return 2;
+    if (!(spread.score(0, due) > limit)) return 2;
+    // A day has many short windows, any of which may show it; as errors last, fewer are independent.
+    const beyond = DETECTED - Math.log(this.#lengths.at(-1)! / length) / 2;
+    return Math.min(1, 1 - this.#valueAt(Math.max(0, limit + beyond), due, place) / due);
+  }
+
+  /** Whether a window holds so much that longer ones don't count. */
+  #isEnough(due: number, place: number): boolean {
+    return this.#lengths[place]! > 1 && due > ENOUGH * this.#spreads[place]!.at(due);
   }
 
   /** The median of the same hour of the week; of a thin flow the mean of the hours around it, without the weeks that hold most and least. */
@@ -335,7 +318,7 @@ class Reader implements Watch {
       if (isOn && !isEnough && from >= this.#resumed && z > (score ?? -Infinity))
         [score, longest] = [z, length];
       before = z;
-      isEnough ||= length > 1 && due > ENOUGH * spread.at(due);
+      isEnough ||= this.#isEnough(due, place);
       spread.learn(came, due);
     }
     return { score, length: longest };
@@ -352,14 +335,14 @@ class Reader implements Watch {
     return low;
   }
 
-  #begin(window: number, seen: number, excess: number): void {
+  #begin(window: number, seen: number): void {
     const due = (from: number, to: number) => this.#due(from, to, window);
     const ratio = this.#came(window, seen) / due(window, seen);
     // The first buckets of a window may be of before the drop, and zeros before it belong to it.
     let from = window;
     while (from < seen - 1 && this.values[from]! > ((1 + ratio) / 2) * due(from, from + 1)) from++;
     while (ratio === 0 && this.values[from - 1] === 0) from--;
-    const drop = { from, to: seen, seen, observed: 0, expected: 0, excess, lows: 0, end: UNKNOWN };
+    const drop = { from, to: seen, seen, observed: 0, expected: 0, lows: 0, end: UNKNOWN };
     this.drops.push(this.#extend({ ...drop, isOpen: true }, seen));
   }
 
@@ -444,10 +427,10 @@ function tail(scores: Values, perBucket: number, gap: number): number {
   tops.sort((a, b) => a - b);
   const most = tops[Math.max(0, tops.length - 1 - Math.ceil(tops.length * OUTAGES))] ?? 0;
   const times = Math.log(Math.max(1.01, tops.length / all.length / perBucket));
-  const limits = PRIOR.means.map((prior, i) => {
+  const limits = USUAL_TAIL.means.map((prior, i) => {
     const power = i + 1;
     const excess = tops.map((top) => Math.min(top, most) ** power - high ** power);
-    const mean = (total(excess) + PRIOR.peaks * prior) / (tops.length + PRIOR.peaks);
+    const mean = (total(excess) + USUAL_TAIL.peaks * prior) / (tops.length + USUAL_TAIL.peaks);
     return (high ** power + mean * times) ** (1 / power);
   });
   return smallest(limits);

@@ -31,7 +31,7 @@ const EXCLUDED = 7.35;
 const SEASON = 0.4;
 
 /** A step: `at`, `from` and `to` are places of values. */
-export interface Step {
+export interface LevelStep {
   /** The first value after it. */
   readonly at: number;
   /** 95 % interval of `at`, both ends included. */
@@ -48,7 +48,7 @@ export interface Step {
 
 /** The steps of a series, and what would have been one. */
 export interface Segmented {
-  readonly steps: Step[];
+  readonly steps: LevelStep[];
   /** The step, in the values' unit, that 95 of 100 series would have shown had it lasted a quarter of them. */
   readonly least: number;
 }
@@ -257,14 +257,14 @@ interface Search extends Record<"unit" | "noise" | "price" | "error", number> {
 }
 
 /** Steps between pieces, in the order of time. */
-function stepsOf(fit: Fits, index: Int32Array, search: Search): Step[] {
+function stepsOf(fit: Fits, index: Int32Array, search: Search): LevelStep[] {
   const { cuts, unit, noise, price, error } = search;
   const n = index.length;
   const edges = [0, ...cuts, n];
   // A slope that isn't worth a change by itself is a level.
   const lines = edges.slice(1).map((end, k) => fit.line(edges[k]!, end, price * unit));
   const marginOf = (variance: number) => 1.96 * (1 + FEWER / n) * Math.sqrt(noise * variance);
-  return cuts.map((cut, k): Step => {
+  return cuts.map((cut, k): LevelStep => {
     const [a, b] = [edges[k]!, edges[k + 2]!];
     const split = (t: number) => fit.squares(a, t, SLOPE * unit) + fit.squares(t, b, SLOPE * unit);
     // The places that the likelihood doesn't exclude.
@@ -282,7 +282,8 @@ function stepsOf(fit: Fits, index: Int32Array, search: Search): Step[] {
     const margin = marginOf(left.variance(before) + right.variance(after));
     const saved = (fit.squares(a, b, price * unit) - split(cut)) / unit;
     return {
-      ...{ at: index[cut]!, from: index[from]!, to: index[to]!, margin },
+      // Where values are missing before it, it may have come with any of them.
+      ...{ at: index[cut]!, from: index[from - 1]! + 1, to: index[to]!, margin },
       ...{ before: left.value(before), after: right.value(after) },
       p: Math.min(1, error * Math.exp((price - saved) / 2)),
     };

@@ -1,14 +1,14 @@
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted, lowered, textOf } from "../../base/text.js";
 import { smallest } from "../../base/statistics.js";
-import { foundTable } from "../../change/finding.js";
+import { resultOfRows } from "../../result/own-rows.js";
 import type { ReleaseValue } from "../../service/release.js";
 import { amount, number, percent, signedPercent } from "../../base/numbers.js";
 import { spoken } from "../../change/words.js";
 import { rowKey, rowsByKey } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
 import { gapMeasure, type ResultColumns } from "../../result/origin.js";
-import { Result, type Value } from "../../result/result.js";
+import type { Result, Value } from "../../result/result.js";
 import { DAY } from "../../time/span.js";
 import { heading, label } from "../render/label.js";
 import { THEMES } from "../render/theme.js";
@@ -109,7 +109,7 @@ export function releaseMeasures(result: Result): FindingPicture {
   };
   const names = ["name", "panel", "by", "low", "high", "figures"];
   return {
-    result: result.with(foundTable(result.table, names, rows), { columns }),
+    result: resultOfRows(rows, { ...result.origin, columns }, names),
     kind: BAR,
     options: {
       ...{ x: "name", y: "by", yLabel: "", color: null, interval: ["low", "high"] },
@@ -190,9 +190,9 @@ export function steps(result: Result): FindingPicture {
     ],
     measures: [gapMeasure("reports", "Reports", "")],
   };
-  const table = foundTable(result.table, ["step", "when", "reports", "figures"], rows);
+  const names = ["step", "when", "reports", "figures"];
   return {
-    result: result.with(table, { columns }),
+    result: resultOfRows(rows, { ...result.origin, columns }, names),
     kind: BAR,
     options: {
       ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
@@ -220,7 +220,7 @@ export function runsByVersion(result: Result): FindingPicture {
   };
   const names = [version!.name, range!.name, "measure", "value"];
   return {
-    result: result.with(foundTable(result.table, names, rows), { columns }),
+    result: resultOfRows(rows, { ...result.origin, columns }, names),
     kind: BAR,
     options: {
       ...{ x: version!.name, y: "value", yLabel: "", color: range!.name, stack: false },
@@ -264,7 +264,7 @@ export function flow(result: Result): FindingPicture {
   };
   const names = [time!.name, "series", "observed", "low", "high"];
   return {
-    result: result.with(foundTable(result.table, names, drawn), { columns, reductions: [] }),
+    result: resultOfRows(drawn, { ...result.origin, columns, reductions: [] }, names),
     kind: LINE,
     options: { y: "observed", color: "series", band: ["low", "high"] },
     title: `${observed!.label} per ${time!.every}, against what was expected`,
@@ -292,7 +292,7 @@ export function series(
   const isAlarm = kind === "anomalies";
   const { dimensions, measures } = origin.columns;
   const time = origin.columns.time!;
-  const measure = measures[0]!;
+  const measure = measures.find(({ main }) => main) ?? measures[0]!;
   const at = (row: FindingRow, column = time.name) => Number(row[column]);
   const keyOf = (row: FindingRow) => rowKey(dimensions.map(({ name }) => row[name]));
   const all = (table.objects() as FindingRow[]).toSorted((a, b) => at(a) - at(b));
@@ -345,15 +345,19 @@ export function series(
   const many = found.length === 0 ? none : counted(found.length, noun);
   const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
   return {
-    result: new Result(foundTable(table, drawn, rows), {
-      ...origin,
-      reductions: [],
-      ...(range &&
-        rows.length > 0 && {
-          range: { ...range, start: new Date(smallest(rows.map((row) => at(row)))) },
-        }),
-      columns,
-    }),
+    result: resultOfRows(
+      rows,
+      {
+        ...origin,
+        reductions: [],
+        ...(range &&
+          rows.length > 0 && {
+            range: { ...range, start: new Date(smallest(rows.map((row) => at(row)))) },
+          }),
+        columns,
+      },
+      drawn,
+    ),
     kind: LINE,
     options: {
       y: measure.name,

@@ -11,7 +11,7 @@ import {
 import { changeMeasures } from "../../../src/change/cells/cells.js";
 import { explainCells } from "../../../src/change/cells/explain.js";
 import { changeColumns, tell } from "../../../src/change/finding.js";
-import { valueOf, words, type ReleaseValue } from "../../../src/service/release.js";
+import { valueOf, valueTexts, type ReleaseValue } from "../../../src/service/release.js";
 import { hourlyResult, serviceCounts } from "../../support/change/flow-results.js";
 import { generator, makeResult, single } from "./sample-results.js";
 
@@ -201,7 +201,7 @@ export function release(): Finding {
       ]),
     },
   );
-  const [first, ...more] = words(values);
+  const [first, ...more] = valueTexts(values);
   const telling = tell(`probe-cli 3.10.0${first!.headline}`, first!.evidence, [
     ...more.map(({ evidence }) => evidence),
     "2,834 runs against 1,412 of 3.9.1",
