@@ -46,7 +46,7 @@ export interface ChartText {
   /** The beginning of the subtitle. */
   readonly first: string;
   /** Notes on reading it, and on what isn't in it; a sentence each. */
-  readonly remarks: readonly string[];
+  readonly remarks?: readonly string[];
 }
 
 /** The spec of a chart of a Result, the rows that it draws, its specs for screens, and the colors of its series. */

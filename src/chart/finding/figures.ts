@@ -20,8 +20,8 @@ import type { Annotation, ChangeRecord, Options, FindingRow } from "../options.j
 /** How a finding is drawn: as a chart of a kind, of a Result made for it. */
 export interface FindingPicture {
   readonly title: string;
-  /** Notes on reading it, and on what isn't in it; a sentence each. */
-  readonly remarks: readonly string[];
+  /** Notes on reading it, and on what isn't in it; a sentence each. @default none */
+  readonly remarks?: readonly string[];
   readonly result: Result;
   readonly kind: Kind;
   readonly options: Options;
@@ -107,9 +107,8 @@ export function releaseMeasures(result: Result): FindingPicture {
       ...["low", "high"].map((end) => gapMeasure(end, labelOf(result, end), "")),
     ],
   };
-  const names = ["name", "panel", "by", "low", "high", "figures"];
   return {
-    result: result.with(foundTable(result.table, names, rows), { columns }),
+    result: drawnOf(result, columns, rows, "figures"),
     kind: BAR,
     options: {
       ...{ x: "name", y: "by", yLabel: "", color: null, interval: ["low", "high"] },
@@ -117,8 +116,23 @@ export function releaseMeasures(result: Result): FindingPicture {
       ...{ facet: "panel", scales: "own", columns: 1 },
     },
     title: `${labelOf(result, "after")} compared with ${was}`,
-    remarks: [],
   };
+}
+
+/** A Result of these rows in place of a finding's, with `texts` beside its columns. */
+function drawnOf(
+  { table, origin }: Result,
+  columns: ResultColumns,
+  rows: readonly FindingRow[],
+  ...texts: readonly string[]
+): Result {
+  const { time, dimensions, measures } = columns;
+  const named = [...(time ? [time] : []), ...dimensions, ...measures].map(({ name }) => name);
+  return new Result(foundTable(table, [...named, ...texts], rows), {
+    ...origin,
+    columns,
+    reductions: [],
+  });
 }
 
 /** What changed, by the label of its change, and its unit. */
@@ -190,16 +204,14 @@ export function steps(result: Result): FindingPicture {
     ],
     measures: [gapMeasure("reports", "Reports", "")],
   };
-  const table = foundTable(result.table, ["step", "when", "reports", "figures"], rows);
   return {
-    result: result.with(table, { columns }),
+    result: drawnOf(result, columns, rows, "figures"),
     kind: BAR,
     options: {
       ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
       ...{ beside: ["figures"], text: "figures" },
     },
     title: "Reports from check-in to storage",
-    remarks: [],
   };
 }
 
@@ -218,9 +230,8 @@ export function runsByVersion(result: Result): FindingPicture {
     ],
     measures: [gapMeasure("value", "", "")],
   };
-  const names = [version!.name, range!.name, "measure", "value"];
   return {
-    result: result.with(foundTable(result.table, names, rows), { columns }),
+    result: drawnOf(result, columns, rows),
     kind: BAR,
     options: {
       ...{ x: version!.name, y: "value", yLabel: "", color: range!.name, stack: false },
@@ -228,7 +239,6 @@ export function runsByVersion(result: Result): FindingPicture {
       colors: { [was]: THEMES.light.neutral, [is]: THEMES.light.series[5]! },
     },
     title: "Runs, and measurements a run, by version",
-    remarks: [],
   };
 }
 
@@ -262,13 +272,11 @@ export function flow(result: Result): FindingPicture {
     // Every bucket has a row.
     measures: [{ ...observed!, missing: "gap" }, ...ends],
   };
-  const names = [time!.name, "series", "observed", "low", "high"];
   return {
-    result: result.with(foundTable(result.table, names, drawn), { columns, reductions: [] }),
+    result: drawnOf(result, columns, drawn),
     kind: LINE,
     options: { y: "observed", color: "series", band: ["low", "high"] },
     title: `${observed!.label} per ${time!.every}, against what was expected`,
-    remarks: [],
   };
 }
 
@@ -343,17 +351,10 @@ export function series(
   const noun = isAlarm ? "alarm" : "change";
   const none = sentence.startsWith("Can't tell") ? "can't tell" : `no ${noun}`;
   const many = found.length === 0 ? none : counted(found.length, noun);
-  const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
+  const start = new Date(smallest(rows.map((row) => at(row))));
+  const shown = range && rows.length > 0 && { range: { ...range, start } };
   return {
-    result: new Result(foundTable(table, drawn, rows), {
-      ...origin,
-      reductions: [],
-      ...(range &&
-        rows.length > 0 && {
-          range: { ...range, start: new Date(smallest(rows.map((row) => at(row)))) },
-        }),
-      columns,
-    }),
+    result: drawnOf(new Result(table, { ...origin, ...shown }), columns, rows),
     kind: LINE,
     options: {
       y: measure.name,
