@@ -1,5 +1,6 @@
-import { ProbelabError } from "../base/error.js";
-import type { Result } from "../result/result.js";
+import { pickRows, rowsByKey } from "../result/arquero-table.js";
+import { valueKey } from "../result/json.js";
+import { Result } from "../result/result.js";
 import { chartRows, MOST_PANELS, type Rows } from "./rows.js";
 import type { Kind, Plot } from "./plot.js";
 import { textWidth } from "./render/fonts/shipped-font.js";
@@ -9,6 +10,8 @@ import { BESIDE_PLOT } from "./render/screens.js";
 import type { Options } from "./options.js";
 import { LABEL_SIZE, type VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
+import { checkColumn } from "./roles.js";
+import { chartSeries, seriesDimension, type Series } from "./series.js";
 
 const ROW_WIDTH = 760;
 const HEIGHT = 130;
@@ -26,23 +29,17 @@ export interface Panels {
   /** The points of all, for titles, descriptions and common axes. */
   readonly all: Rows;
   readonly each: readonly { readonly name: string; readonly rows: Rows }[];
+  readonly sentences: readonly string[];
 }
 
-/**
- * The rows of each value of a column, of the same series and the same places along x; there is at least one row.
- *
- * @throws ProbelabError for more panels than can be taken in.
- */
-export function panelRows(result: Result, kind: Kind, options: Options): Panels {
+/** The rows of each value of a column, of the same series and the same places along x; there is at least one row. */
+export function panelRows(given: Result, kind: Kind, { facet = "", ...options }: Options): Panels {
+  checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
+  const { result, sentences } = largest(given, facet, options.y);
   const isOwn = options.scales === "own";
-  const drawn = chartRows(result, kind, options);
+  const drawn = chartRows(result, kind, { ...options, facet });
   // A panel of its own scale flattens no other.
   const { panels = [], ...found } = withoutRest(drawn, options, isOwn ? [] : ["panels"]);
-  if (panels.length > MOST_PANELS) {
-    throw new ProbelabError(
-      `Can't draw ${panels.length} panels by ${words(options.facet!)}: at most ${MOST_PANELS} can be taken in; ask for the largest (top: 11) or a coarser every, or filter the rows.`,
-    );
-  }
   // Categories stand in one order in all panels.
   const xs = kind.order?.(found, options) ?? found.xs;
   const each = panels.map(({ value, label }, at) => {
@@ -63,6 +60,34 @@ export function panelRows(result: Result, kind: Kind, options: Options): Panels 
       sentences: [...new Set(each.flatMap(({ rows }) => rows.sentences))],
     },
     each,
+    sentences,
+  };
+}
+
+/** The rows of the values with the most in them; the rest, if there is one, stays. */
+function largest(
+  result: Result,
+  facet: string,
+  y: string | undefined,
+): { result: Result; sentences: string[] } {
+  const { columns } = result.origin;
+  const values = result.column(facet);
+  const all = chartSeries(values, seriesDimension(columns, facet, values), facet);
+  if (all.length <= MOST_PANELS) return { result, sentences: [] };
+  const counts = columns.measures.filter(({ additive }) => additive);
+  const counted = counts.find(({ name }) => name === y) ?? counts[0];
+  const amounts = counted && result.column(counted.name);
+  const rows = rowsByKey(values.map((value) => valueKey(value ?? null)));
+  const size = ({ value, other }: Series): number => {
+    const own = rows.get(valueKey(value)) ?? [];
+    const sum = own.reduce((n, row) => n + Math.abs(Number(amounts?.[row] ?? 0)), 0);
+    return other ? Infinity : sum || own.length;
+  };
+  const shown = all.toSorted((a, b) => size(b) - size(a)).slice(0, MOST_PANELS);
+  const kept = shown.flatMap(({ value }) => rows.get(valueKey(value)) ?? []).sort((a, b) => a - b);
+  return {
+    result: new Result(pickRows(result.table, kept), result.origin),
+    sentences: [`Drawn: ${MOST_PANELS} of ${all.length} panels by ${words(facet)}, the largest.`],
   };
 }
 

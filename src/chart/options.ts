@@ -73,7 +73,7 @@ export interface ChartOptions<C extends string = string> {
   readonly legend?: "right" | "bottom";
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
-  /** Column with a panel for each of its values, at most 12: small charts beside each other. */
+  /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
   readonly facet?: C;
   /** Draws "other", as a bar, a line, cells or a panel; default: where it is at most three times the largest of the others, else a note gives it. A stack always holds it. */
   readonly other?: boolean;

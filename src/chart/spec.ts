@@ -211,7 +211,7 @@ function titleWidth(widest: number, { place }: Options): number {
 /** A panel for each value of a column. */
 function inPanels(
   result: Result,
-  { all, each }: Panels,
+  { all, each, sentences }: Panels,
   kind: Kind,
   options: Options,
   live: boolean,
@@ -240,7 +240,7 @@ function inPanels(
     plot: views[0]!.view,
     body: panelsSpec(views, layout, above),
     widest: titleWidth(columns * (size.width + apart) + besideLegend(all), options),
-    sentences: [...new Set(notes)],
+    sentences: [...sentences, ...new Set(notes)],
   };
 }
 
