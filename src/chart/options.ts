@@ -73,6 +73,8 @@ export interface ChartOptions<C extends string = string> {
   readonly legend?: "right" | "bottom";
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
+  /** A line across the plot at a number of the vertical axis, such as a goal: `{ value: 600, label: "10 minutes" }`. */
+  readonly reference?: { readonly value: number; readonly label?: string };
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
   readonly facet?: C;
   /** Draws "other", as a bar, a line, cells or a panel; default: where it is at most three times the largest of the others, else a note gives it. A stack always holds it. */
@@ -283,6 +285,11 @@ export const PLOT_RULES = {
   },
   ...GRAPH_RULES,
   other: flag,
+  reference: {
+    fits: (value) =>
+      isPlain(value) && Number.isFinite(value["value"]) && isText(value["label"] ?? ""),
+    pass: 'a number with its label, { value: 600, label: "10 minutes" }',
+  },
 } satisfies Checks;
 
 /** The option of the intervals of bars and dots. */

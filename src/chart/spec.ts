@@ -4,7 +4,7 @@ import { cleanText } from "../base/text.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
-import { heading, wrap } from "./render/label.js";
+import { heading, label, wrap } from "./render/label.js";
 import { originRecord } from "./render/origin.js";
 import type { ChartRows } from "./render/save.js";
 import { BESIDE_PLOT } from "./render/screens.js";
@@ -266,10 +266,33 @@ function viewLayers(
     known && live !== undefined ? kind.hover?.(view, `probelab_nearest${live}`) : undefined;
   return [
     ...(layers.length > 0 ? layers : [axes]),
+    ...referenceLayers(view),
     ...(hover ? [hover] : []),
     ...annotations,
     ...(known ? [] : [noData(view, origin)]),
   ];
+}
+
+/** The line of the option `reference`, its label above its right end. */
+function referenceLayers({ options, theme, horizontal }: Plot): VegaLiteSpec[] {
+  const { reference } = options;
+  if (reference === undefined) return [];
+  const along = { datum: reference.value, type: "quantitative" };
+  const line = {
+    data: { values: [{}] },
+    mark: { type: "rule", color: theme.text, strokeDash: [2, 3] },
+    encoding: horizontal ? { x: along } : { y: along },
+  };
+  if (reference.label === undefined) return [line];
+  const mark = {
+    type: "text",
+    text: label(reference.label, 60),
+    color: theme.text,
+    baseline: "bottom",
+    ...(horizontal ? { align: "left", dx: 4 } : { align: "right", dy: -3 }),
+  };
+  const end = horizontal ? { x: along, y: { value: 0 } } : { x: { value: "width" }, y: along };
+  return [line, { data: { values: [{}] }, mark, encoding: end }];
 }
 
 /** The rows drawn, as a file holds them; of bins their edges. */

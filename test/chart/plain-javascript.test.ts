@@ -66,6 +66,7 @@ describe("options that TypeScript would refuse", () => {
     [{ title: Promise.resolve("x") }, "title: a Promise (is an await missing?): pass a text."],
     [{ y: { type: "sqrt" } }, 'y.type: "sqrt": pass "linear" or "log".'],
     [{ y: { lable: "s" } }, 'the option "y.lable": did you mean y.label?'],
+    [{ reference: 1_800 }, "reference: 1800: pass a number with its label"],
     [{ theme: "constructor" }, 'theme: "constructor": pass "light" or "dark".'],
     [
       { colour: "probe_cc" },

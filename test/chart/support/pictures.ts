@@ -75,6 +75,7 @@ export const PICTURES = {
     ...small,
     y: "q50",
     annotations: [chart.annotation("2026-03-18T09:00:00Z", "incident", "2026-03-30")],
+    reference: { value: 900, label: "15 minutes" },
   }),
   "line-log": chart.line(weeklyDurations(), { ...small, y: { value: "runs", type: "log" } }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
