@@ -273,30 +273,11 @@ const HINTS: readonly Hint[] = [
     "There is no chart.$1. The charts are line, area, bar, dot, dotPlot, heatmap and histogram; chart.vegaLite draws any other.",
     { alone: true },
   ],
-  [
-    /^Type '(?:number|string)' is not assignable to type 'object'/,
-    'Write rows: $1([{ day: new Date("2026-05-04"), runs: 12 }, …]).',
-    { code: /(chart\.\w+|\w+)\(\[/, alone: true },
-  ],
-  [
-    /^Property '(?:head|slice|take|limit|first)' does not exist on type '(?:Grouped|Result)</,
-    "Write table(result, { limit: $1 }), or result.rows().slice(0, $1).",
-    { code: /^\w+\((\d+)/, alone: true },
-  ],
-  [
-    /is not assignable to parameter of type 'Finding'/,
-    "Pass what explain, compare, changePoints, anomalies, lab.release or lab.funnel answered.",
-    { alone: true },
-  ],
   [/^Cannot find name '(.*)'/, "Declare it: const $1 = ….", { code: /^(\w+)\s*=[^=>]/ }],
   [
     /^'[=;]' expected/,
     'This is Python. Write import * as name from "$1".',
     { code: /^\s*import\s+([\w.]+)(?:\s+as\s+\w+)?\s*$/, alone: true },
-  ],
-  [
-    /^Unable to resolve signature of (?:class|method|property) decorator/,
-    "Decorators take (target, name, descriptor), as in tslab, not (value, context).",
   ],
 ];
 

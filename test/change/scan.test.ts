@@ -34,10 +34,11 @@ function tables(
     exposureAfter: exposure,
     exposureBefore: exposure,
     users: cuboid(leaves, [0, 1, 2]),
+    clusters: cuboid(leaves, [0, 1, 2]),
     isNarrow: false,
     isShare: false,
     isIndependent: false,
-    usual: { dispersion: 3, least: 1 },
+    usualDispersion: 3,
     tolerance: () => 0.05,
   };
 }

@@ -294,14 +294,6 @@ one`;
         "There is no chart.scatter. The charts are line, area, bar, dot, dotPlot, heatmap and histogram; chart.vegaLite draws any other. TS",
       ],
       [
-        `(await lab.runs.counts({ range })).head(3)`,
-        "Write table(result, { limit: 3 }), or result.rows().slice(0, 3). TS",
-      ],
-      [
-        `chart.change(5 as unknown as string)`,
-        "Pass what explain, compare, changePoints, anomalies, lab.release or lab.funnel answered. TS",
-      ],
-      [
         `(await lab.runs.counts({ range })).column("run")`,
         "There is no column run: result.columnNames() lists them. ",
       ],
@@ -326,14 +318,9 @@ one`;
         `await lab.measurements.ask({ range, measures: count() })`,
         "Name it: measures: { count: … }. TS",
       ],
-      [`chart.bar([1, 2, 3])`, "Write rows: chart.bar([{ day: "],
       [`df = 3`, "Declare it: const df = …. "],
       [`import pandas`, 'This is Python. Write import * as name from "pandas". TS'],
       [`import numpy as np`, 'This is Python. Write import * as name from "numpy". TS'],
-      [
-        `const logged = (f: any, context: ClassMethodDecoratorContext) => f; class A { @logged f() {} }`,
-        "Decorators take (target, name, descriptor), ",
-      ],
       [
         `chart.line(await lab.runs.counts({ range }), { y: "run" })`,
         `Type '"run"' is not assignable`,

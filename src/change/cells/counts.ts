@@ -186,7 +186,7 @@ function searchCounts(cells: ChangeCells, counted: ChangeCells): SearchResult {
       ...usersOf(cells),
       isShare: false,
       isIndependent: false,
-      usual: { dispersion: prior, least: 1 },
+      usualDispersion: prior,
       tolerance: (dims) =>
         dims.length === 0 || dims.includes(version) ? TOTAL_TOLERANCE : PART_TOLERANCE,
     };

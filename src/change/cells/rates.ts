@@ -141,7 +141,6 @@ function contrastOf(cells: ChangeCells): Contrast {
   const mean = (r0 * n0 + r1 * n1) / (n0 + n1);
   const unit = variance === undefined ? 1 : mean / Math.max(1e-9, variance);
   const scaled = (column: Column) => (unit === 1 ? column : column.map((n) => n * unit));
-  const dispersion = RATE_CLUMP[cells.source];
   return {
     leaves,
     after: scaled(partAfter),
@@ -151,7 +150,7 @@ function contrastOf(cells: ChangeCells): Contrast {
     ...usersOf(cells),
     isShare: variance === undefined && mean <= 1,
     isIndependent: cells.source === "rows" && variance === undefined,
-    usual: { dispersion, least: dispersion },
+    usualDispersion: RATE_CLUMP[cells.source],
     tolerance: (dims) => (dims.length === 0 ? TOTAL_TOLERANCE : PART_TOLERANCE),
   };
 }
@@ -202,7 +201,7 @@ function mixOf(
     exposureBefore: size,
     isShare: false,
     isIndependent: false,
-    usual: { dispersion: CLUMP.rows, least: 1 },
+    usualDispersion: CLUMP.rows,
     tolerance: () => 0,
   };
   const price = Math.log(best.groups) + CAUTION;

@@ -38,12 +38,17 @@ function groupings({ leaves, names }: ChangeCells) {
 }
 
 /** Rows of one user are of one program, country and network, in several tests and, one after the other, versions. */
-export function usersOf({ leaves, names }: ChangeCells): Pick<Contrast, "users" | "isNarrow"> {
+export function usersOf({
+  leaves,
+  names,
+}: ChangeCells): Pick<Contrast, "users" | "clusters" | "isNarrow"> {
   const { version } = releaseDimensions({ names });
   const all = [...names.keys()];
-  const own = all.filter((at) => at !== version && names[at] !== "test_name");
+  const of = (some: readonly number[]) => cuboid(leaves, some.length > 0 ? some : all);
+  const own = all.filter((at) => names[at] !== "test_name");
   return {
-    users: cuboid(leaves, own.length > 0 ? own : all),
+    users: of(own.filter((at) => at !== version)),
+    clusters: of(own),
     isNarrow: names.includes("probe_asn"),
   };
 }

@@ -43,7 +43,7 @@ export function runSizes(cells: ChangeCells) {
     ...usersOf(cells),
     isShare: false,
     isIndependent: false,
-    usual: { dispersion: 1, least: 1 },
+    usualDispersion: 1,
     tolerance: () => TOTAL_TOLERANCE,
   };
   const { named, maybe, whole, rival, oneUser, variance } = search(() => given);

@@ -1,6 +1,7 @@
 import { greatest } from "../../base/statistics.js";
 import {
   cuboids,
+  leavesBy,
   leavesIn,
   marked,
   rollUp,
@@ -45,10 +46,12 @@ export interface Contrast {
   readonly isIndependent: boolean;
   /** The rows of one user are of one of these groups. */
   readonly users: Cuboid;
-  /** True if such a group is so narrow that what comes from one may be one user's. */
+  /** Those groups by release: the rows of one, which users take or leave as a whole, scatter together. */
+  readonly clusters: Cuboid;
+  /** True if a group of users is so narrow that what comes from one may be one user's. */
   readonly isNarrow: boolean;
-  /** The dispersion before any is seen, and the least. */
-  readonly usual: { readonly dispersion: number; readonly least: number };
+  /** The dispersion before any is seen. */
+  readonly usualDispersion: number;
   /** How much an element of these dimensions moves without being a cause. */
   readonly tolerance: (dims: readonly number[]) => number;
 }
@@ -146,18 +149,32 @@ function residuals([a, b, x, y]: Four<Column>, level: number, isShare: boolean) 
 const [MEDIAN, QUARTILE] = [0.4549, 0.1015];
 
 /**
- * The quasi-Poisson dispersion of each group of users, as groups of its size show it (McCullagh and
- * Nelder, Generalized Linear Models, 1989, 4.5): while causes aren't known, by the median of squares.
+ * The quasi-Poisson dispersion of each leaf, as groups of the size of its own show it, of users and of
+ * users of one release (McCullagh and Nelder, Generalized Linear Models, 1989, 4.5): while causes aren't
+ * known, by the median of squares.
  *
  * @param out leaves that show nothing. @param isRobust whether causes may be among the others.
  */
 function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust: boolean): Column {
-  const { users, usual, isIndependent, isShare } = given;
-  if (isIndependent) return new Float64Array(users.groups).fill(1);
-  const columns = each(columnsOf(given), (column) => sums(users, column, out));
+  const { users, clusters, isIndependent } = given;
+  if (isIndependent) return new Float64Array(users.parts.length).fill(1);
+  const of = (groups: Cuboid) => dispersionIn(groups, given, level, out, isRobust);
+  const own = of(users);
+  return users === clusters ? own : of(clusters).map((n, leaf) => Math.max(n, own[leaf]!));
+}
+
+function dispersionIn(
+  clusters: Cuboid,
+  given: Contrast,
+  level: number,
+  out: Uint8Array,
+  isRobust: boolean,
+): Column {
+  const { usualDispersion, isShare } = given;
+  const columns = each(columnsOf(given), (column) => sums(clusters, column, out));
   const { off, variance } = residuals(columns, level, isShare);
   const size = sums(
-    users,
+    clusters,
     given.after.map((n, leaf) => n + given.before[leaf]!),
   );
   const sorted = size.filter((n) => n > 0).sort();
@@ -184,9 +201,9 @@ function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust:
     // Causes raise the mean; users of few rows, all of which fail or none, the median.
     const robust = n < BIN ? sorted[n >> 2]! / QUARTILE : sorted[n >> 1]! / MEDIAN;
     const seen = n > 0 && isRobust ? Math.min(mean, robust) : mean;
-    return Math.max(usual.least, (n * seen + known * usual.dispersion) / (n + known));
+    return Math.max(1, (n * seen + known * usualDispersion) / (n + known));
   });
-  return Float64Array.from(bins, (bin) => shown[bin]!);
+  return Float64Array.from(clusters.parts, (cluster) => shown[bins[cluster]!]!);
 }
 
 interface Fit {
@@ -199,7 +216,7 @@ interface Fit {
 /** A contrast whose rows are divided by their dispersion, so that they count as independent. */
 function effectiveOf(given: Contrast, dispersions: Column) {
   const columns = each(columnsOf(given), (column) =>
-    column.map((value, leaf) => value / dispersions[given.users.parts[leaf]!]!),
+    column.map((value, leaf) => value / dispersions[leaf]!),
   );
   const all = each(columns, (column) => total(column));
   // Of what is new a little of all others is expected.
@@ -377,24 +394,24 @@ function expectedOf(given: Contrast, leaves: readonly number[]): number {
 }
 
 /**
- * From how many groups of users a change comes, as if each had an equal part: (Σd)² / Σd², the square of
- * the self-normalized sum (Efron 1969), which a few that move by chance can't make large.
+ * How many groups of users speak for a change against `level`, each at most once: what happened in one,
+ * however much, may be its own.
  */
-function places(given: Contrast, leaves: readonly number[], level: number): number {
-  const index = new Map<number, number>();
-  const parts = Int32Array.from(leaves, (leaf) => {
-    const group = given.users.parts[leaf]!;
-    if (!index.has(group)) index.set(group, index.size);
-    return index.get(group)!;
-  });
-  const columns = each(columnsOf(given), (column) =>
-    sums(
-      { parts, groups: index.size },
-      Float64Array.from(leaves, (leaf) => column[leaf]!),
-    ),
-  );
-  const { off } = residuals(columns, level, given.isShare);
-  return total(off) ** 2 / total(off.map((by) => by ** 2)) || 0;
+function places(
+  { users, isNarrow }: Contrast,
+  { columns, gain }: Effective,
+  leaves: readonly number[],
+  level: number,
+): number {
+  if (!isNarrow) return Infinity;
+  const all = ratioOf(each(columns, (column) => total(column, leaves)));
+  let sum = 0;
+  for (const own of leavesBy(users.parts, leaves).values()) {
+    const sums = each(columns, (column) => total(column, own));
+    const isAlike = ratioOf(sums) > level === all > level;
+    sum += (isAlike ? 1 : -1) * Math.min(1, gain(sums, level, 0) / PLACE);
+  }
+  return sum;
 }
 
 /** The log-likelihood ratio of a change of some leaves against `level`. */
@@ -414,8 +431,9 @@ function weigh(
 /** How much speaks for a change of leaves that no search chose; 0 where it may be one user's. */
 export function evidence(given: Contrast, leaves: readonly number[], level: number): number {
   const dispersions = dispersionOf(given, level, marked(given.after.length, [{ leaves }]), false);
-  const isOneUser = places(given, leaves, level) < WIDE;
-  return isOneUser ? 0 : weigh(effectiveOf(given, dispersions), leaves, level, 0) / UNSEEN;
+  const effective = effectiveOf(given, dispersions);
+  const isOneUser = places(given, effective, leaves, level) < WIDE;
+  return isOneUser ? 0 : weigh(effective, leaves, level, 0) / UNSEEN;
 }
 
 /**
@@ -431,10 +449,10 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   const first = fit(given, dispersionOf(given, 1, none, true));
   const out = marked(many, first.found);
   given = make(out);
-  const { found, level, rival } = fit(given, dispersionOf(given, first.level, out, true));
-  const placesOf = new Map(
-    found.map((one) => [one, given.isNarrow ? places(given, one.leaves, level) : Infinity]),
-  );
+  const learned = dispersionOf(given, first.level, out, true);
+  const { found, level, rival } = fit(given, learned);
+  const searched = effectiveOf(given, learned);
+  const placesOf = new Map(found.map((one) => [one, places(given, searched, one.leaves, level)]));
   const isWide = (one: Found) => placesOf.get(one)! >= WIDE;
   const wide = found.filter(isWide);
   const oneUser = new Set(found.filter((one) => !isWide(one)));
@@ -466,9 +484,9 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
     let [all, noise] = [0, 0];
     for (const leaf of some) {
       const n = given.after[leaf]! + given.before[leaf]!;
-      [all, noise] = [all + n, noise + n * dispersions[given.users.parts[leaf]!]!];
+      [all, noise] = [all + n, noise + n * dispersions[leaf]!];
     }
-    return noise / all || given.usual.dispersion;
+    return noise / all || given.usualDispersion;
   };
   return {
     named,
