@@ -15,7 +15,7 @@ const FEW_DOTS = 300;
 /** A point per row. */
 export const DOT: Kind = {
   name: "dot",
-  drawn: "dots",
+  noun: "dots",
   title: "Scatter plot",
   faded: "hollow",
   options: { ...PLOT_RULES, "x.type": oneOf("linear", "log"), interval: INTERVAL },

@@ -14,7 +14,7 @@ import { checkColumn } from "./roles.js";
 import { chartSeries, seriesDimension, type Series } from "./series.js";
 
 const ROW_WIDTH = 760;
-const HEIGHT = 130;
+const PANEL_HEIGHT = 130;
 const SPACING = 18;
 /** Pixels between the titles of two panels, of their letters, and of a panel that can be read. */
 const TITLE_GAP = 14;
@@ -40,7 +40,7 @@ export function panelRows(given: Result, kind: Kind, wanted: Options): Panels {
     const all = kind.arrange?.(found, wanted, given.origin) ?? found;
     return { all, each: [{ name: "", rows: all }], sentences: [] };
   }
-  checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
+  checkColumn(given.columnNames(), facet, `draw ${kind.noun} with facet: `);
   const { result, sentences } = largest(given, facet, options.y);
   const isOwn = options.scales === "own";
   const drawn = chartRows(result, kind, { ...options, facet });
@@ -127,7 +127,7 @@ export function panelLayout(
   const fitting = Math.max(1, Math.floor((width + apart) / (NARROWEST_PANEL + apart)));
   const columns = place === Infinity ? wanted : Math.min(wanted, fitting);
   const own = Math.max(50, Math.floor((width - (columns - 1) * apart) / columns));
-  const high = height ?? (horizontal ? undefined : HEIGHT);
+  const high = height ?? (horizontal ? undefined : PANEL_HEIGHT);
   const size = { width: own, ...(high !== undefined && { height: high }) };
   return { count, columns, apart, shared, size };
 }

@@ -17,7 +17,7 @@ import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
 const CELL = { width: 34, height: 20, least: 560, most: 1000 } as const;
-const MOST_LINES = 60;
+const MOST_UP = 60;
 
 const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
 
@@ -35,7 +35,7 @@ export const HEATMAP: Kind = {
   },
   ...sizes("a heat map"),
   categories: true,
-  mostSeries: MOST_LINES,
+  mostSeries: MOST_UP,
   bucketEnds: (rows, timeZone) => bucketEnds(rows, timeZone, "a heat map"),
   size: ({ xs, series, roles }) => ({
     height: Math.max(60, series.length * CELL.height),

@@ -30,15 +30,15 @@ export const HISTOGRAM: Kind = {
   ...BAR,
   ...COMMON,
   bucketEnds: ({ points }) =>
-    new Map(points.map(({ x, beside }) => [Number(x), Number(beside!["_to"])])),
+    new Map(points.map(({ x, extra }) => [Number(x), Number(extra!["_to"])])),
 };
 
 /** Of several groups the lines of their shares, through the middles of bins. */
-const LINES: Kind = { ...LINE, ...COMMON };
+const SHARE_LINES: Kind = { ...LINE, ...COMMON };
 
 /** Says that bins differ in width: a bar that is twice as wide as another holds as much at half the density. */
 function unequalBins(points: readonly Point[]): string[] {
-  const edges = points.flatMap(({ beside }) => [beside!["_from"], beside!["_to"]].map(Number));
+  const edges = points.flatMap(({ extra }) => [extra!["_from"], extra!["_to"]].map(Number));
   const distinct = [...new Set(edges)].sort((a, b) => a - b);
   if (widestBin(distinct) < 1.01) return [];
   const axis = isWide(distinct) ? " along a logarithmic axis" : "";
@@ -110,10 +110,10 @@ function prepared(
   const under = total(bins.filter(({ from }) => from === null));
   const over = total(bins.filter(({ to }) => to === null));
   const beyond = `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`;
-  const beside = ["from", "to"];
+  const extras = ["from", "to"];
   const table = newTable(
     result.table,
-    ["bin", ...series, name, ...beside].map((column) => [
+    ["bin", ...series, name, ...extras].map((column) => [
       column,
       (rows as Record<string, Value>[]).map((row) => row[column]),
     ]),
@@ -128,7 +128,7 @@ function prepared(
         measures: [
           gapMeasure("bin", label, unit),
           gapMeasure(name, what, counted),
-          ...beside.map((end) => gapMeasure(end, `${label}, ${end}`, unit)),
+          ...extras.map((end) => gapMeasure(end, `${label}, ${end}`, unit)),
         ],
       },
       reductions: [
@@ -137,12 +137,12 @@ function prepared(
         ...(under + over > 0 ? [beyond] : []),
       ],
     }),
-    kind: isLine ? LINES : HISTOGRAM,
+    kind: isLine ? SHARE_LINES : HISTOGRAM,
     options: {
       ...options,
       x: "bin",
       y: name,
-      beside,
+      extras,
       edges,
       title: options.title ?? (by === "" ? title : `${title} and ${by}`),
     },

@@ -23,7 +23,7 @@ const MOST_BANDS = 4;
 /** Lines along time or numbers; null is a gap. */
 export const LINE: Kind = {
   name: "line",
-  drawn: "a line",
+  noun: "a line",
   title: "Line chart",
   faded: "dashed",
   options: {

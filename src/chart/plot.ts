@@ -137,10 +137,10 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
     },
   });
   const when = whenExpression(rows, fields, timeZone, domain);
-  const beside = besideTexts(rows, options, columns.measures);
+  const extras = extraTexts(rows, options, columns.measures);
   const transform = [
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
-    ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
+    ...extras.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
   const x = {
     field: fields.x,
@@ -168,7 +168,7 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
     tooltip: [
       ...tooltipChannel(rows, fields, timeZone, options),
-      ...beside.map(({ field, title }) => ({ field, type: "nominal", title })),
+      ...extras.map(({ field, title }) => ({ field, type: "nominal", title })),
     ],
     transform,
   };
@@ -213,7 +213,7 @@ export function specRow(point: Point, { rows, fields, names }: Plot): VegaLiteSp
     ...(point.from !== undefined && { from: formatInstantIso(point.from) }),
     ...(point.top !== undefined && point.y !== null && { top: point.top }),
     ...(point.low !== undefined && { [fields.low]: point.low, [fields.high]: point.high ?? null }),
-    ...point.beside,
+    ...point.extra,
   };
 }
 
@@ -359,16 +359,16 @@ function numberFormat(values: readonly number[], unit: string | undefined): stri
 }
 
 /** Tooltip fields of the columns beside the points: a measure's numbers as texts, as null has no format. */
-function besideTexts(
+function extraTexts(
   { points }: Rows,
-  { beside = [] }: Options,
+  { extras = [] }: Options,
   measures: readonly MeasureColumn[],
 ): { field: string; title: string; calculate?: string }[] {
-  return beside.map((name) => {
+  return extras.map((name) => {
     const field = `_${name}`;
     const measure = measures.find((each) => each.name === name);
     if (measure === undefined) return { field, title: tooltipTitle(heading(name)) };
-    const values = points.map((point) => Number(point.beside?.[field] ?? 0));
+    const values = points.map((point) => Number(point.extra?.[field] ?? 0));
     const written = `format(datum.${field}, "${numberFormat(values, measure.unit)}")`;
     const calculate = `isValid(datum.${field}) ? ${written} : "not known"`;
     return { field: `${field}_`, title: tooltipTitle(measure.label), calculate };

@@ -50,7 +50,7 @@ export function reduceLineChart(
   const added = series.flatMap((own) => drawnRows(own).filter((row) => row.added));
   if (table.numRows() + added.length <= maxRows) {
     const all = Array.from({ length: table.numRows() }, (_, row) => ({ row, at: row }));
-    return { ...whole, gaps, drawn: inOrder([...all, ...added]) };
+    return { ...whole, gaps, drawn: byPlace([...all, ...added]) };
   }
   const [start, end] = extent(series);
   const plot = {
@@ -64,13 +64,13 @@ export function reduceLineChart(
     lineSentence(table.numRows(), drawn.length, thinned.differs),
     ...(banded ? ["Where values are dense, a band from the lowest to the highest."] : []),
   ];
-  return { result, sentences, gaps, drawn: inOrder(drawn) };
+  return { result, sentences, gaps, drawn: byPlace(drawn) };
 }
 
 /** A row, and its place among those of the table: what is missing stands behind the row before it. */
 type PlacedRow = DrawnRow & { readonly at: number };
 
-const inOrder = (rows: PlacedRow[]): readonly DrawnRow[] => rows.sort((a, b) => a.at - b.at);
+const byPlace = (rows: PlacedRow[]): readonly DrawnRow[] => rows.sort((a, b) => a.at - b.at);
 
 /** The rows of a series that are drawn: all, or those that were kept of its line. */
 function drawnRows({ rows, x, y }: SeriesRows, line?: ReducedLine): PlacedRow[] {
@@ -119,7 +119,7 @@ interface Missing {
 }
 
 /** The series with what is missing in it, as rows of number −1. */
-function withMissing(series: SeriesRows, missing: readonly Missing[]): SeriesRows {
+function withAdded(series: SeriesRows, missing: readonly Missing[]): SeriesRows {
   if (missing.length === 0) return series;
   const size = series.x.length + missing.length;
   const rows = new Int32Array(size).fill(-1);
@@ -146,7 +146,7 @@ function breakGaps(series: SeriesRows, step: number): SeriesRows {
     if (series.x[place]! - before > LONG_STEP * step)
       gaps.push({ place, x: before + step, y: NaN });
   }
-  return withMissing(series, gaps);
+  return withAdded(series, gaps);
 }
 
 /** Rows where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */
@@ -177,5 +177,5 @@ function fillMissing(
     if (at - before > length) fill(place, after(before), at);
   }
   if (isZero) fill(x.length, after(x.at(-1)!), after(+last - 1));
-  return withMissing(series, added);
+  return withAdded(series, added);
 }

@@ -53,7 +53,7 @@ export interface ChartText {
 export function drawnResult(result: Result, kind: Kind, options: Options, said?: ChartText) {
   if (kind.sizes && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
-      `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
+      `Can't draw ${kind.noun} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
   }
   const drawn = panelRows(result, kind, options);
@@ -271,7 +271,7 @@ function rowsDrawn({ all, each }: Panels, { edges, facet }: Options): ChartRows 
   const { roles, points, series, seriesName, panels } = all;
   const split = panels === undefined ? [] : [facet!];
   const named = seriesName === undefined ? [] : [seriesName];
-  const others = Object.keys(points[0]?.beside ?? {});
+  const others = Object.keys(points[0]?.extra ?? {});
   const names = others.map((field) => field.slice(1));
   const wide = points.some(({ exact }) => exact !== undefined);
   const banded = points.some(({ top }) => top !== undefined);
@@ -280,9 +280,9 @@ function rowsDrawn({ all, each }: Panels, { edges, facet }: Options): ChartRows 
     // A column of one type: all whole numbers as bigint where one of them must be.
     const y = point.exact ?? (wide && Number.isInteger(point.y) ? BigInt(point.y!) : point.y);
     const value = [...named.map(() => series[point.series]?.value), y, ...top];
-    const beside = others.map((field) => point.beside?.[field]);
+    const extra = others.map((field) => point.extra?.[field]);
     const x = roles.xKind === "time" ? new Date(point.x) : point.x;
-    return edges ? [...beside, ...value] : [x, ...value, ...beside];
+    return edges ? [...extra, ...value] : [x, ...value, ...extra];
   };
   return {
     names: edges

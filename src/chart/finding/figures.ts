@@ -112,7 +112,7 @@ export function releaseMeasures(result: Result): FindingPicture {
     kind: BAR,
     options: {
       ...{ x: "name", y: "by", yLabel: "", color: null, interval: ["low", "high"] },
-      ...{ horizontal: true, sort: "given", text: "figures", beside: ["figures"] },
+      ...{ horizontal: true, sort: "given", text: "figures", extras: ["figures"] },
       ...{ facet: "panel", scales: "own", columns: 1 },
     },
     title: `${labelOf(result, "after")} compared with ${was}`,
@@ -162,7 +162,7 @@ function changes(
       ...(changed(result).unit === "share" && { yLabel: "Change (percentage points)" }),
       horizontal: true,
       sort: "given",
-      beside: ["before", "after", "figures"],
+      extras: ["before", "after", "figures"],
       text: "figures",
     },
   };
@@ -209,7 +209,7 @@ export function steps(result: Result): FindingPicture {
     kind: BAR,
     options: {
       ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
-      ...{ beside: ["figures"], text: "figures" },
+      ...{ extras: ["figures"], text: "figures" },
     },
     title: "Reports from check-in to storage",
   };
@@ -293,7 +293,7 @@ const LEVEL = "Fitted level, without its season";
  * first found first; else the first groups. Of alarms a band from the limit to what was expected, and spans
  * of the alarms; of changes the fitted level, and a rule or a span where it changed.
  */
-export function series(
+export function searchedSeries(
   { table, origin }: Result,
   { kind, sentence, rows: found = [] }: ChangeRecord,
 ): FindingPicture {

@@ -31,7 +31,7 @@ export interface Picture {
 }
 
 /** How lines are drawn: over each other or not, how long and how high in pixels. */
-export interface Plot {
+export interface PlotSize {
   readonly width: number;
   readonly height: number;
   readonly apart: boolean;
@@ -105,7 +105,7 @@ function coversOf(chain: Chain, lines: number, columns: number): Cover[] {
 }
 
 /** The picture of lines. */
-export function pictureOf(corners: Corners, lines: number, { width, apart }: Plot): Picture {
+export function pictureOf(corners: Corners, lines: number, { width, apart }: PlotSize): Picture {
   const columns = FINE * width;
   const covers = coversOf(chained(corners), lines, columns);
   const hides = (number: number, column: number, y: number): boolean => {
@@ -149,7 +149,7 @@ export function thin(
   picture: Picture,
   pinned: Uint8Array,
   most: number,
-  plot: Plot,
+  plot: PlotSize,
   bands: boolean,
 ): Thinned {
   const columns = FINE * plot.width;
@@ -291,7 +291,7 @@ function difference(
 function differing(
   exact: readonly Cover[],
   drawn: readonly Cover[],
-  { width, height, apart }: Plot,
+  { width, height, apart }: PlotSize,
 ): number {
   const all = exact.map((_, number) => number);
   let [lit, changed] = [0, 0];
