@@ -5,7 +5,7 @@ import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { shortLabels } from "./axes.js";
 import type { Rows, Point } from "./rows.js";
-import { bucketRow, type Kind, type Plot, layerData } from "./plot.js";
+import { bucketRow, type Kind, type Plot, type Prepared, layerData } from "./plot.js";
 import { column, flag, format, PICTURE_RULES, text, type Options } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
@@ -57,10 +57,7 @@ export const HEATMAP: Kind = {
 };
 
 /** The measure as y of each cell, the second column as its series. */
-function prepare(
-  result: Result,
-  { x, y, color, format: yFormat, ...look }: Options,
-): { result: Result; options: Options } {
+function prepare(result: Result, { x, y, color, format: yFormat, ...look }: Options): Prepared {
   const { time, dimensions } = result.origin.columns;
   const along = x ?? time?.name ?? dimensions.filter(({ name }) => name !== y).at(-1)?.name;
   const up = y ?? dimensions.find(({ name }) => name !== along)?.name;

@@ -4,11 +4,11 @@ import { isNaming } from "../result/column-words.js";
 import { gapMeasure } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
-import type { Kind } from "./plot.js";
+import type { Kind, Prepared } from "./plot.js";
 import { isWide, widestBin } from "./axes.js";
 import { LINE } from "./line.js";
 import type { Point } from "./rows.js";
-import { lowered } from "../base/text.js";
+import { grouped, lowered } from "../base/text.js";
 import { words } from "./render/label.js";
 import { GRAPH_RULES, text, type Options } from "./options.js";
 import { sizes } from "./stack.js";
@@ -62,10 +62,7 @@ function countsOf(result: Result): string {
 }
 
 /** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. @throws ProbelabError for one without bins. */
-function prepared(
-  result: Result,
-  options: Options,
-): { result: Result; options: Options; kind: Kind } {
+function prepared(result: Result, options: Options): Prepared {
   const missing = ["from", "to"].filter((name) => !result.columnNames().includes(name));
   if (missing.length > 0) {
     throw new ProbelabError(
@@ -90,7 +87,6 @@ function prepared(
   const total = (some: typeof bins): number =>
     some.reduce((sum, bin) => sum + Number(bin[roles.y] ?? 0), 0);
   const name = shares ? "share" : roles.y;
-  const number = (value: number): string => value.toLocaleString("en-US");
   const rows = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
     const group = own.map((at) => bins[at]!);
     const whole = shares ? total(group) || 1 : 1;
@@ -109,7 +105,7 @@ function prepared(
   const title = `${what} by ${lowered(label)}`;
   const under = total(bins.filter(({ from }) => from === null));
   const over = total(bins.filter(({ to }) => to === null));
-  const beyond = `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`;
+  const beyond = `Beyond the bins: ${grouped(under)} below and ${grouped(over)} above, counted in the whole.`;
   const extras = ["from", "to"];
   const table = newTable(
     result.table,
