@@ -262,14 +262,13 @@ export function splitEdges({ points, xs, incomplete }: Rows): {
 } {
   const complete = xs.filter((x) => !incomplete.has(x));
   if (complete.length === 0) return { whole: [], before: points, after: [] };
-  const at = new Map(xs.map((x, index) => [x, index]));
-  const [first, last] = [at.get(complete[0]!)!, at.get(complete.at(-1)!)!];
+  const [first, last] = [complete[0], complete.at(-1)].map(Number) as [number, number];
   const within = (from: number, to: number): Point[] =>
-    points.filter(({ x }) => at.get(x)! >= from && at.get(x)! <= to);
+    points.filter(({ x }) => Number(x) >= from && Number(x) <= to);
   return {
     whole: within(first, last),
-    before: first === 0 ? [] : within(0, first),
-    after: last === xs.length - 1 ? [] : within(last, xs.length - 1),
+    before: complete[0] === xs[0] ? [] : within(-Infinity, first),
+    after: complete.at(-1) === xs.at(-1) ? [] : within(last, Infinity),
   };
 }
 

@@ -49,8 +49,8 @@ export function reduceLineChart(
   const gaps = [...steps].slice(0, 1).map(gapSentence);
   const added = series.flatMap((own) => drawnRows(own).filter((row) => row.added));
   if (table.numRows() + added.length <= maxRows) {
-    const all = Array.from({ length: table.numRows() }, (_, row) => ({ row, at: row }));
-    return { ...whole, gaps, drawn: byPlace([...all, ...added]) };
+    const all = Array.from({ length: table.numRows() }, (_, row) => ({ row }));
+    return { ...whole, gaps, drawn: [...all, ...added] };
   }
   const [start, end] = extent(series);
   const plot = {
@@ -64,25 +64,17 @@ export function reduceLineChart(
     lineSentence(table.numRows(), drawn.length, thinned.differs),
     ...(banded ? ["Where values are dense, a band from the lowest to the highest."] : []),
   ];
-  return { result, sentences, gaps, drawn: byPlace(drawn) };
+  return { result, sentences, gaps, drawn };
 }
 
-/** A row, and its place among those of the table: what is missing stands behind the row before it. */
-type PlacedRow = DrawnRow & { readonly at: number };
-
-const byPlace = (rows: PlacedRow[]): readonly DrawnRow[] => rows.sort((a, b) => a.at - b.at);
-
 /** The rows of a series that are drawn: all, or those that were kept of its line. */
-function drawnRows({ rows, x, y }: SeriesRows, line?: ReducedLine): PlacedRow[] {
+function drawnRows({ rows, x, y }: SeriesRows, line?: ReducedLine): DrawnRow[] {
   const first = rows.find((row) => row >= 0)!;
-  let before = -1;
-  let last = 0;
-  return Array.from(line?.kept ?? rows.keys(), (place, i): PlacedRow => {
-    for (; last < place; last++) if (rows[last]! >= 0) before = rows[last]!;
+  return Array.from(line?.kept ?? rows.keys(), (place, i): DrawnRow => {
     const row = rows[place]!;
-    if (row < 0) return { row: first, at: before + 0.5, added: { x: x[place]!, y: y[place]! } };
+    if (row < 0) return { row: first, added: { x: x[place]!, y: y[place]! } };
     const highest = line?.highest[i] ?? place;
-    return { row, at: row, ...(highest !== place && { top: y[highest]! }) };
+    return { row, ...(highest !== place && { top: y[highest]! }) };
   });
 }
 

@@ -39,7 +39,7 @@ export interface Work {
 /** Rows that a chart takes, and what was done to them. */
 export interface Reduced {
   readonly result: Result;
-  /** Those that are drawn, and where some are missing; default all of the Result. */
+  /** Those that are drawn, and where some are missing, in any order of x; default all of the Result. */
   readonly drawn?: readonly DrawnRow[];
   readonly sentences: readonly string[];
   /** Says where lines end, for want of rows. */
