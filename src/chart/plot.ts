@@ -244,16 +244,6 @@ export function standingAlone(points: readonly Point[]): Point[] {
   );
 }
 
-/** Points in the order in which they are drawn over each other: those of "other" first, thinned lines as they were thinned. */
-export function painted(
-  points: readonly Point[],
-  { rows: { painted: order, series } }: Plot,
-): readonly Point[] {
-  const rank = ({ series: at }: Point): number =>
-    order ? order.indexOf(at) : Number(series[at]?.other !== true);
-  return points.toSorted((a, b) => rank(a) - rank(b));
-}
-
 /** Incomplete buckets at the edges apart; the complete one beside them is in both parts. */
 export function splitEdges({ points, xs, incomplete }: Rows): {
   readonly whole: readonly Point[];

@@ -7,12 +7,15 @@ import {
   splitSeries,
   type SeriesRows,
 } from "../result/downsample/series.js";
+import { valueKey } from "../result/json.js";
 import type { MeasureColumn, TimeColumn } from "../result/origin.js";
+import type { Value } from "../result/result.js";
 import { bucketStart, nextBucket } from "../time/bucket.js";
 import { durationText } from "../time/span.js";
 import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { PLOT, type Options } from "./options.js";
+import { chartSeries, seriesDimension } from "./series.js";
 import type { DrawnRow, Reduced, Roles, Work } from "./roles.js";
 
 /**
@@ -26,7 +29,7 @@ export function reduceLineChart(
   maxRows: number,
 ): Reduced {
   const { table, origin } = result;
-  const { time, measures, dimensions } = origin.columns;
+  const { time, measures } = origin.columns;
   const missing = measures.find(({ name }) => name === y)?.missing;
   const { range } = origin;
   const isTimed = xKind === "time";
@@ -34,10 +37,12 @@ export function reduceLineChart(
   const whole = { result, sentences: [] };
   if (!fills && !isTimed && table.numRows() <= maxRows) return whole;
   const split = splitSeries(table, lines, numericColumn(table, x), heightColumn(table, y, yType));
-  // The picture that rows are thinned for has "other" below, too.
-  const below = dimensions.find(({ name }) => name === lines)?.other;
-  const isBelow = ({ key }: SeriesRows): number => Number(key === below);
-  split.sort((a, b) => isBelow(b) - isBelow(a));
+  // The picture that rows are thinned for is drawn in the order of the legend, too, but "other" first.
+  const keys = split.map(({ key }) => key as Value);
+  const order = chartSeries(keys, seriesDimension(origin.columns, lines, keys));
+  const ranks = new Map(order.map(({ value, other }, at) => [valueKey(value), other ? -1 : at]));
+  const rank = ({ key }: SeriesRows): number => ranks.get(valueKey(key as Value)) ?? 0;
+  split.sort((a, b) => rank(a) - rank(b));
   const steps = new Set<number>();
   const series = split.map((series) => {
     if (fills) return fillMissing(series, time, missing, range);

@@ -65,8 +65,6 @@ export interface Rows {
   readonly unordered?: boolean;
   /** Columns of the ends of a band or of intervals, where there are any. */
   readonly intervalColumns?: readonly [string, string];
-  /** The series in the order in which thinned lines are drawn over each other, "other" first. */
-  readonly painted?: readonly number[];
   /** The panels of all points, where there are several. */
   readonly panels?: readonly Series[];
   /** The value of its panel, of the points of one. */
@@ -93,13 +91,9 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
   const ends = endsOf(result, roles, kind, options);
   const work = workTable(result, roles);
   const shared = kind.shared(work.result, roles, work.lines);
-  const valuesOf = (name: string | undefined) => [
-    ...new Set(name === undefined ? [] : work.result.column(name).map(valueKey)),
-  ];
   const isCut = (result.origin.columns.time?.incomplete ?? []).length > 0;
-  const most = isCut
-    ? MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, valuesOf(work.lines).length || 1)
-    : MOST_ROWS;
+  const lines = new Set(work.lines && work.result.column(work.lines).map(valueKey)).size || 1;
+  const most = isCut ? MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines) : MOST_ROWS;
   const reduced = kind.reduce(work, roles, options, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
@@ -178,12 +172,6 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
     ...(work.series !== undefined && { seriesName: work.series }),
     ...(panels.length > 0 && { panels }),
     xs: [...new Set(places)],
-    ...(reduced.sentences.length > 0 && {
-      painted: (series.length > 0
-        ? valuesOf(work.series).flatMap((key) => index.get(key) ?? [])
-        : [0]
-      ).sort((a, b) => Number(series[b]?.other) - Number(series[a]?.other)),
-    }),
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),
     ...(ends && { intervalColumns: ends.columns }),
