@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { between, connect, count, explain, sum } from "../../src/index.js";
+import { explainCells } from "../../src/change/cells/explain.js";
+import { cellsOf, type Row } from "../support/change/cells.js";
+import { seeded } from "../support/change/draws.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const before = between("2026-05-01", "2026-05-08");
@@ -164,4 +167,31 @@ describe("a country without a row in the earlier range", () => {
     expect(fresh).toMatch(/probe_cc BR appeared, with [\d,]+ measurements/);
     expect(fresh).not.toContain("isn't new");
   });
+});
+
+test("a release whose runs end early is told as one where runs of most tests hold one measurement", () => {
+  const LENGTHS = { web: 30, dns: 26, tor: 1.03, signal: 1.02, telegram: 1.05, whatsapp: 1.01 };
+  for (let seed = 0; seed < 20; seed += 1) {
+    const draw = seeded(seed);
+    const rows = ["app 1.0", "app 2.0", "cli 5.1"].flatMap((release) =>
+      ["IT", "DE", "US", "IN"].flatMap((country) =>
+        Object.entries(LENGTHS).map(([name, length]): Row => {
+          const many = [draw.count(300), draw.count(300)] as const;
+          const now = release === "app 2.0" ? Math.max(1, 0.3 * length) : length;
+          const values = [...release.split(" "), country, name];
+          return {
+            values,
+            before: many[0] * length,
+            after: many[1] + draw.count(many[1] * (now - 1)),
+            runs: many,
+          };
+        }),
+      ),
+    );
+    const names = ["software_name", "software_version", "probe_cc", "test_name"];
+    const { causes } = explainCells(cellsOf(names, rows));
+    expect(causes.map(({ where }) => where)).toEqual([
+      { software_name: "app", software_version: "2.0" },
+    ]);
+  }
 });

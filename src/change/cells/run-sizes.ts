@@ -7,6 +7,9 @@ import { openOf, releaseDimensions, upgrade, usersOf, whereOf } from "./releases
 import { search, type Contrast, type Found } from "./scan.js";
 import { FLOOD, LEAST_RUNS, PRIOR, RUN_SCATTER, TOTAL_TOLERANCE } from "./thresholds.js";
 
+/** Runs that hold less than this many measurements, on the mean, can't hold fewer; where runs hold more, they may, too. */
+const HARDLY_ONE = 1.5;
+
 type Runs = NonNullable<ChangeCells["runs"]>;
 
 /**
@@ -30,9 +33,12 @@ export function runSizes(cells: ChangeCells) {
   const is = known(cells.after, runs.after);
   const was = moved(known(cells.before, runs.before)).map((n) => n * ratio);
   const [toHold, toHaveHeld] = [by(runs.after, held), by(had, held)];
-  // In units of their variance. A flood of runs is named as one; of a run of one measurement none is missing.
+  const least = total(is) > total(toHold) ? 0 : HARDLY_ONE;
+  // In units of their variance. A flood of runs is named as one.
   const unit = held.map((n, leaf) =>
-    n > 1 && runs.after[leaf]! <= FLOOD * (had[leaf]! + LEAST_RUNS) ? 1 / (n * scatter[leaf]!) : 0,
+    n > least && runs.after[leaf]! <= FLOOD * (had[leaf]! + LEAST_RUNS)
+      ? 1 / (n * scatter[leaf]!)
+      : 0,
   );
   const given: Contrast = {
     leaves,

@@ -436,6 +436,21 @@ export function evidence(given: Contrast, leaves: readonly number[], level: numb
   return isOneUser ? 0 : weigh(effective, leaves, level, 0) / UNSEEN;
 }
 
+/** A part, and the rest of what holds it, that moved the same way are one cause. */
+function joined(given: Contrast, found: readonly Found[]): readonly Found[] {
+  const isUp = ({ leaves }: Found) => total(given.after, leaves) > expectedOf(given, leaves);
+  const holds = (wide: Found, one: Found) =>
+    wide.dims.length < one.dims.length &&
+    isUp(wide) === isUp(one) &&
+    wide.dims.every((dim, at) => one.codes[one.dims.indexOf(dim)] === wide.codes[at]);
+  return found.flatMap((wide) => {
+    if (found.some((other) => holds(other, wide))) return [];
+    const own = found.filter((one) => one === wide || holds(wide, one));
+    const leaves = own.flatMap((one) => one.leaves);
+    return [{ ...wide, leaves, rest: wide.rest && own.length === 1 }];
+  });
+}
+
 /**
  * Finds what changed, then again with expectation and dispersion learned beside that. The search ranks by
  * a robust dispersion; what it finds is judged by the mean square of all others (externally studentized).
@@ -474,9 +489,9 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
     return weights.get(one)! / unseen > least && PLACE * placesOf.get(one)! > least;
   };
   const beyond = (one: Found) => weights.get(one)! - one.price - (oneUser.has(one) ? ONE_USER : 0);
-  const named = wide.filter(isNamed);
+  const named = joined(given, wide.filter(isNamed));
   const maybe = found
-    .filter((one) => !named.includes(one) && beyond(one) > 0)
+    .filter((one) => !(isWide(one) && isNamed(one)) && beyond(one) > 0)
     .sort((a, b) => Number(oneUser.has(a)) - Number(oneUser.has(b)) || beyond(b) - beyond(a));
   const leaves = without(many, named);
   const gain = level === 1 ? 0 : weigh(effective, leaves, 1, TOTAL_TOLERANCE);
