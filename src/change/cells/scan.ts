@@ -60,7 +60,8 @@ export interface Contrast {
 export interface Found {
   readonly dims: readonly number[];
   readonly codes: readonly number[];
-  /** Those of its leaves that nothing found before it has. */
+  /** Its leaves, and those of them that nothing found before it has. */
+  readonly all: readonly number[];
   readonly leaves: readonly number[];
   /** True if some of its leaves are of what was found before. */
   readonly rest: boolean;
@@ -334,6 +335,7 @@ function greedy(given: Contrast, effective: Effective, isAlike = false): Fit {
       dims,
       codes: dims.map((one) => leaves.codes[one]![example[group]!]!),
       leaves: own,
+      all,
       rest: own.length < all.length,
       gain,
       price: prices[at]!,
@@ -436,24 +438,9 @@ export function evidence(given: Contrast, leaves: readonly number[], level: numb
   return isOneUser ? 0 : weigh(effective, leaves, level, 0) / UNSEEN;
 }
 
-/** A part, and the rest of what holds it, that moved the same way are one cause. */
-function joined(given: Contrast, found: readonly Found[]): readonly Found[] {
-  const isUp = ({ leaves }: Found) => total(given.after, leaves) > expectedOf(given, leaves);
-  const holds = (wide: Found, one: Found) =>
-    wide.dims.length < one.dims.length &&
-    isUp(wide) === isUp(one) &&
-    wide.dims.every((dim, at) => one.codes[one.dims.indexOf(dim)] === wide.codes[at]);
-  return found.flatMap((wide) => {
-    if (found.some((other) => holds(other, wide))) return [];
-    const own = found.filter((one) => one === wide || holds(wide, one));
-    const leaves = own.flatMap((one) => one.leaves);
-    return [{ ...wide, leaves, rest: wide.rest && own.length === 1 }];
-  });
-}
-
 /**
- * Finds what changed, then again with expectation and dispersion learned beside that. The search ranks by
- * a robust dispersion; what it finds is judged by the mean square of all others (externally studentized).
+ * Finds what changed, ranked by a robust dispersion, and judges it with expectation and dispersion learned
+ * beside it, by the mean square of all others (externally studentized).
  *
  * @param make the contrast, learned from leaves that aren't out.
  */
@@ -461,11 +448,10 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   let given = make(new Uint8Array(0));
   const many = given.after.length;
   const none = new Uint8Array(many);
-  const first = fit(given, dispersionOf(given, 1, none, true));
-  const out = marked(many, first.found);
+  const { found, level, rival } = fit(given, dispersionOf(given, 1, none, true));
+  const out = marked(many, found);
   given = make(out);
-  const learned = dispersionOf(given, first.level, out, true);
-  const { found, level, rival } = fit(given, learned);
+  const learned = dispersionOf(given, level, out, true);
   const searched = effectiveOf(given, learned);
   const placesOf = new Map(found.map((one) => [one, places(given, searched, one.leaves, level)]));
   const isWide = (one: Found) => placesOf.get(one)! >= WIDE;
@@ -478,20 +464,33 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   const weights = new Map(
     found.map((one) => {
       const own = oneUser.has(one) ? effectiveOf(given, beside([...wide, one])) : effective;
-      const gain = weigh(own, one.leaves, level, given.tolerance(one.dims));
-      return [one, Math.min(one.gain, gain)];
+      return [one, weigh(own, one.leaves, level, given.tolerance(one.dims))];
     }),
   );
   // Rows that come one by one have no users heavier than seen.
   const unseen = given.isIndependent ? 1 : UNSEEN;
-  const isNamed = (one: Found) => {
-    const least = one.price + CAUTION;
-    return weights.get(one)! / unseen > least && PLACE * placesOf.get(one)! > least;
-  };
   const beyond = (one: Found) => weights.get(one)! - one.price - (oneUser.has(one) ? ONE_USER : 0);
-  const named = joined(given, wide.filter(isNamed));
+  const isUp = (some: readonly number[]) => total(given.after, some) > expectedOf(given, some);
+  const certain = new Map<Found, Found>();
+  for (const one of wide) {
+    const least = one.price + CAUTION;
+    const out = marked(many, [...certain.values()]);
+    // What only may be a cause leaves nothing out of another.
+    const leaves = one.all.filter((leaf) => out[leaf] === 0);
+    const gain = weigh(effective, leaves, level, given.tolerance(one.dims)) / unseen;
+    if (gain <= least || PLACE * places(given, searched, leaves, level) <= least) continue;
+    // A part, and the rest of what holds it, that moved the same way are one cause.
+    const within = marked(many, [{ leaves: one.all }]);
+    for (const [key, part] of certain) {
+      if (isUp(part.leaves) !== isUp(leaves) || part.leaves.some((leaf) => !within[leaf])) continue;
+      leaves.push(...part.leaves);
+      certain.delete(key);
+    }
+    certain.set(one, { ...one, leaves, rest: leaves.length < one.all.length });
+  }
+  const named = [...certain.values()];
   const maybe = found
-    .filter((one) => !(isWide(one) && isNamed(one)) && beyond(one) > 0)
+    .filter((one) => !certain.has(one) && beyond(one) > 0)
     .sort((a, b) => Number(oneUser.has(a)) - Number(oneUser.has(b)) || beyond(b) - beyond(a));
   const leaves = without(many, named);
   const gain = level === 1 ? 0 : weigh(effective, leaves, 1, TOTAL_TOLERANCE);
