@@ -437,8 +437,8 @@ export function evidence(given: Contrast, leaves: readonly number[], level: numb
 }
 
 /**
- * Finds what changed, then again with expectation and dispersion learned beside that. The search ranks by
- * a robust dispersion; what it finds is judged by the mean square of all others (externally studentized).
+ * Finds what changed, ranked by a robust dispersion, and judges it with expectation and dispersion learned
+ * beside it, by the mean square of all others (externally studentized).
  *
  * @param make the contrast, learned from leaves that aren't out.
  */
@@ -446,11 +446,10 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   let given = make(new Uint8Array(0));
   const many = given.after.length;
   const none = new Uint8Array(many);
-  const first = fit(given, dispersionOf(given, 1, none, true));
-  const out = marked(many, first.found);
+  const { found, level, rival } = fit(given, dispersionOf(given, 1, none, true));
+  const out = marked(many, found);
   given = make(out);
-  const learned = dispersionOf(given, first.level, out, true);
-  const { found, level, rival } = fit(given, learned);
+  const learned = dispersionOf(given, level, out, true);
   const searched = effectiveOf(given, learned);
   const placesOf = new Map(found.map((one) => [one, places(given, searched, one.leaves, level)]));
   const isWide = (one: Found) => placesOf.get(one)! >= WIDE;
@@ -463,8 +462,7 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
   const weights = new Map(
     found.map((one) => {
       const own = oneUser.has(one) ? effectiveOf(given, beside([...wide, one])) : effective;
-      const gain = weigh(own, one.leaves, level, given.tolerance(one.dims));
-      return [one, Math.min(one.gain, gain)];
+      return [one, weigh(own, one.leaves, level, given.tolerance(one.dims))];
     }),
   );
   // Rows that come one by one have no users heavier than seen.
