@@ -43,8 +43,8 @@ export interface AnomaliesFinding extends Finding {
    */
   readonly buckets: Result;
   /**
-   * The smallest drop, as a share, that a day of it (two buckets, where they are longer) shows in 9 of
-   * 10 cases, of what was judged (of several groups, the middle one of those that can, where half of
+   * The smallest drop, as a share, that a day of it (two buckets, where they are longer) shows in 99 of
+   * 100 cases, of what was judged (of several groups, the middle one of those that can, where half of
    * them can); null where not even a complete stop shows.
    */
   readonly least: number | null;

@@ -88,8 +88,8 @@ const SINCE = [1, 2, 3, 6, 12, 24, 48];
 const SURE = 1.3;
 /** Past times, so many buckets apart, that say how far from what is expected buckets come by chance. */
 const [SAMPLES, STRIDE] = [60, 11];
-/** Spreads beyond a threshold that 9 of 10 drops reach. */
-const DETECTED = 1.28;
+/** Spreads beyond a threshold that 99 of 100 drops reach. */
+const DETECTED = 2.33;
 
 type Values = readonly (number | null)[];
 const isKnown = (value: number | null | undefined): value is number => value != null;
@@ -249,7 +249,7 @@ export class Watch {
     return { expected: this.#due(at, at + 1), limit: this.#lows[at]! };
   }
 
-  /** The smallest drop of a day, or of two buckets, up to one that is seen in 9 of 10 cases; above 1: not even a stop. */
+  /** The smallest drop of a day, or of two buckets, up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
   least(at: number): number {
     const dues = this.#lengths.map((length) => this.#due(at - length + 1, at + 1));
     const enough = dues.findIndex((due, place) => this.#isEnough(due, place));
