@@ -220,7 +220,7 @@ function watchSeries(
   const first = began + span.learned;
   const from = Math.max(span.from, first, span.to - SAID);
   const said = places.slice(from, span.to);
-  const least = median(said.map((at) => watch.least(at)));
+  const least = median(said.map((at) => watch.least(at, WINDOWS.at(-1)!)));
   return { series, watch, places, first, least };
 }
 
