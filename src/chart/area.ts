@@ -2,7 +2,7 @@ import type { Point } from "./rows.js";
 import { bucketRow, splitEdges, standingAlone, type Kind, type Plot, layerData } from "./plot.js";
 import { oneOf, PLOT_RULES } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
-import { shares, stacked, sizes, stepEnds, stepPoints, withMissing } from "./stack.js";
+import { shares, stacked, sizes, stepEnds, stepPoints, withMissingSteps } from "./stack.js";
 
 /** Areas along time or numbers, stacked where there are several series; of counts by bucket in steps. */
 export const AREA: Kind = {
@@ -14,7 +14,7 @@ export const AREA: Kind = {
   categories: false,
   bucketEnds: stepEnds,
   arrange: (given, { stack }) => {
-    const rows = withMissing(given);
+    const rows = withMissingSteps(given);
     return stack === "normalize" ? shares(rows) : stacked(rows);
   },
   layers,
@@ -82,7 +82,7 @@ function withStackEnds(points: readonly Point[]): Point[] {
     reached.set(point.x, upper ?? lower);
     ends.set(point, { lower, upper });
   }
-  return points.map((point) => ({ ...point, beside: { ...point.beside, ...ends.get(point) } }));
+  return points.map((point) => ({ ...point, extra: { ...point.extra, ...ends.get(point) } }));
 }
 
 /** The row of the step under the pointer: Vega's tooltip of an area is that of the nearest start of one. */

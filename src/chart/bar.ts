@@ -40,7 +40,7 @@ export const BAR: Kind = {
     const rows = withoutRest(given, options, isPlain ? ["x"] : []);
     const sorted = { ...rows, xs: inOrder(rows, options) };
     if (options.stack === "normalize") return shares(sorted);
-    return isBeside(sorted, options) ? sorted : stacked(sorted, false);
+    return isDodged(sorted, options) ? sorted : stacked(sorted, false);
   },
   size: (rows, options) =>
     isHorizontal(rows, options) ? { width: 560, height: heightOf(rows, options) } : {},
@@ -62,12 +62,12 @@ function isHorizontal(rows: Rows, { horizontal }: Options): boolean {
 
 /** Pixels of the height of horizontal bars. */
 function heightOf(rows: Rows, options: Options): number {
-  const bars = isBeside(rows, options) ? rows.series.length : 1;
+  const bars = isDodged(rows, options) ? rows.series.length : 1;
   return rowsHeight([...categoryLabels(rows).values()], bars, namesRoom(options.place));
 }
 
 /** True if several series stand beside each other: what can't be added up does. */
-function isBeside({ series, roles }: Rows, { stack }: Options): boolean {
+function isDodged({ series, roles }: Rows, { stack }: Options): boolean {
   const apart = stack === undefined ? roles.measure?.additive === false : stack === false;
   return series.length > 1 && apart;
 }
@@ -99,15 +99,15 @@ export function refuseMany(xs: Rows["xs"], x: string, what: string): void {
 }
 
 /** @throws ProbelabError for bars that would mislead, or be too many. */
-function check({ rows: { roles, series, xs }, options }: Plot, beside: boolean): void {
+function check({ rows: { roles, series, xs }, options }: Plot, dodged: boolean): void {
   const isCategory = roles.xKind === "category";
-  if (beside && !isCategory) {
+  if (dodged && !isCategory) {
     throw new ProbelabError(
       `Can't draw bars of ${series.length} series beside each other along ${JSON.stringify(roles.x)}: only bars of categories stand so; draw it with chart.line, in panels with facet, or one series with color: null.`,
     );
   }
   if (isCategory) refuseMany(xs, roles.x, "a bar");
-  if (series.length > 1 && !beside && options.interval) {
+  if (series.length > 1 && !dodged && options.interval) {
     throw new ProbelabError(
       "Can't draw intervals on bars that are stacked: they would stand at the wrong height; pass stack: false.",
     );
@@ -120,8 +120,8 @@ function layers(given: Plot): VegaLiteSpec[] {
   const ends = plot.bucketEnds;
   const { roles, series, xs, incomplete, restX, intervalColumns: extents } = plot.rows;
   const several = series.length > 1;
-  const beside = isBeside(plot.rows, options);
-  check(plot, beside);
+  const dodged = isDodged(plot.rows, options);
+  check(plot, dodged);
   const isCategory = roles.xKind === "category";
   const { rows } = plot;
   // Rows without a partner, of a join say, belong to no category either.
@@ -147,7 +147,7 @@ function layers(given: Plot): VegaLiteSpec[] {
   ];
   const condition = tones.length > 0 && { condition: tones.length === 1 ? tones[0] : tones };
   const dodge = { field: fields.series, sort: series.map(({ label }) => label) };
-  const place = { x, ...(ends ? { x2: { field: "end" } } : beside && { xOffset: dodge }) };
+  const place = { x, ...(ends ? { x2: { field: "end" } } : dodged && { xOffset: dodge }) };
   const bars = {
     ...layerData(plot, drawn, row),
     mark: {
@@ -158,10 +158,10 @@ function layers(given: Plot): VegaLiteSpec[] {
     },
     encoding: {
       ...place,
-      y: { ...y, stack: several && !beside ? "zero" : null },
+      y: { ...y, stack: several && !dodged ? "zero" : null },
       color: { ...condition, ...color },
       ...(several &&
-        !beside && { order: { field: "rank", type: "quantitative", sort: "ascending" } }),
+        !dodged && { order: { field: "rank", type: "quantitative", sort: "ascending" } }),
       ...(incomplete.size > 0 && {
         fillOpacity: { condition: { test: "datum.incomplete", value: 0.4 }, value: 1 },
       }),
@@ -171,7 +171,7 @@ function layers(given: Plot): VegaLiteSpec[] {
   // The interval of each bar stands in its middle.
   const middle = { ...place, ...(ends && { x: { ...x, field: "middle" }, x2: undefined }) };
   const strokes =
-    extents === undefined || (several && !beside)
+    extents === undefined || (several && !dodged)
       ? []
       : intervalLayer(plot, drawn, row, { ...middle, color: { value: theme.text } });
   const texts = options.text === undefined ? [] : [endTexts(plot, options.text, row, place)];
@@ -207,7 +207,7 @@ function endTexts(
 /** A plot whose axis leaves room for the texts right of bars. */
 function padForLabels(plot: Plot, text: string): Plot {
   const { rows, width, y } = plot;
-  const texts = rows.points.map(({ beside }) => textOf(beside?.[`_${text}`] ?? ""));
+  const texts = rows.points.map(({ extra }) => textOf(extra?.[`_${text}`] ?? ""));
   const room = greatest(texts.map((each) => textWidth(each, LABEL_SIZE) + 14));
   const least = Math.min(0, ...rows.points.flatMap(({ y, low }) => [Number(y), low ?? 0]));
   const most = Math.max(0, ...rows.points.map(rightEnd));

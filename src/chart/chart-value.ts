@@ -6,18 +6,12 @@ import type { Recipe } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { chartPage } from "./render/page/figures.js";
 import { pngPicture, pngSize } from "./render/png.js";
-import { notebookSpec, pageSpec } from "./render/screens.js";
+import { notebookSpec, pageSpec, type SpecFor } from "./render/screens.js";
 import { layOut, originJson, titleText } from "./render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows, type SaveOptions } from "./render/save.js";
 
 /** Pixels per CSS pixel. */
 const SCALE = 2;
-
-/**
- * The spec with what only a pointer can open: that of the file, or for a place of so many pixels; undefined
- * where it has no other than the file's.
- */
-export type SpecFor = (place?: number) => VegaLiteSpec | undefined;
 
 /**
  * A chart: a value that draws nothing until it is shown or saved.

@@ -16,7 +16,7 @@ import { sizes } from "./stack.js";
 export const DOT_PLOT: Kind = {
   ...DOT,
   name: "dotPlot",
-  drawn: "a dot plot",
+  noun: "a dot plot",
   title: "Dot plot",
   options: { ...PLOT_RULES, sort: oneOf("value", "given"), interval: INTERVAL },
   categories: true,
@@ -28,12 +28,12 @@ export const DOT_PLOT: Kind = {
     width: 560,
     height: rowsHeight([...categoryLabels(rows).values()], 1, namesRoom(place)),
   }),
-  horizontal: (rows) => checked(rows),
+  horizontal: (rows) => checkNames(rows),
   layers,
 };
 
 /** True. @throws ProbelabError for what are no categories, or too many. */
-function checked({ roles, xs }: Rows): true {
+function checkNames({ roles, xs }: Rows): true {
   if (roles.xKind !== "category") {
     throw new ProbelabError(
       `Can't draw a dot plot along ${JSON.stringify(roles.x)}, which holds no names: take a column of text as x, or use chart.dot.`,

@@ -3,7 +3,7 @@ import { MOST_ROWS } from "../base/limits.js";
 import { counted, grouped } from "../base/text.js";
 import { INTERVAL, oneOf, PLOT_RULES } from "./options.js";
 import { rowsInOnePlace, type Point } from "./rows.js";
-import { intervalLayer, painted, specRow, type Kind, type Plot, layerData } from "./plot.js";
+import { intervalLayer, specRow, type Kind, type Plot, layerData } from "./plot.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
 /** Pixels between the dots of two series at one time. */
@@ -15,7 +15,7 @@ const FEW_DOTS = 300;
 /** A point per row. */
 export const DOT: Kind = {
   name: "dot",
-  drawn: "dots",
+  noun: "dots",
   title: "Scatter plot",
   faded: "hollow",
   options: { ...PLOT_RULES, "x.type": oneOf("linear", "log"), interval: INTERVAL },
@@ -40,10 +40,11 @@ export const DOT: Kind = {
 /** A shape and a color for each series, incomplete buckets hollow. */
 function layers(plot: Plot): VegaLiteSpec[] {
   const { rows, theme, x, y, color, shape, tooltip } = plot;
-  const points = painted(
-    rows.points.filter((point) => point.y !== null),
-    plot,
-  );
+  // Those of "other" lie below the named ones.
+  const isNamed = ({ series }: Point): number => Number(rows.series[series]?.other !== true);
+  const points = rows.points
+    .filter((point) => point.y !== null)
+    .sort((a, b) => isNamed(a) - isNamed(b));
   const count = rows.series.length;
   // Intervals of the same time stand beside each other; the tooltip has their time.
   const dodged = rows.intervalColumns !== undefined && count > 1 && rows.roles.xKind === "time";

@@ -14,7 +14,7 @@ import { checkColumn } from "./roles.js";
 import { chartSeries, seriesDimension, type Series } from "./series.js";
 
 const ROW_WIDTH = 760;
-const HEIGHT = 130;
+const PANEL_HEIGHT = 130;
 const SPACING = 18;
 /** Pixels between the titles of two panels, of their letters, and of a panel that can be read. */
 const TITLE_GAP = 14;
@@ -24,17 +24,23 @@ const NARROWEST_PANEL = 160;
 const LABELS = 40;
 const BETWEEN = 64;
 
-/** What all panels of a chart draw, and each of them. */
+/** What all panels of a chart draw, and each of them: one where it isn't split. */
 export interface Panels {
-  /** The points of all, for titles, descriptions and common axes. */
+  /** The points of all, for titles, descriptions and common axes; its `panels` are missing where there is one. */
   readonly all: Rows;
   readonly each: readonly { readonly name: string; readonly rows: Rows }[];
   readonly sentences: readonly string[];
 }
 
-/** The rows of each value of a column, of the same series and the same places along x; there is at least one row. */
-export function panelRows(given: Result, kind: Kind, { facet = "", ...options }: Options): Panels {
-  checkColumn(given.columnNames(), facet, `draw ${kind.drawn} with facet: `);
+/** The rows of each value of the column `facet`, of the same series and the same places along x; without one, or without a row, those of all. */
+export function panelRows(given: Result, kind: Kind, wanted: Options): Panels {
+  const { facet, ...options } = wanted;
+  if (facet === undefined || given.numRows() === 0) {
+    const found = chartRows(given, kind, wanted);
+    const all = kind.arrange?.(found, wanted, given.origin) ?? found;
+    return { all, each: [{ name: "", rows: all }], sentences: [] };
+  }
+  checkColumn(given.columnNames(), facet, `draw ${kind.noun} with facet: `);
   const { result, sentences } = largest(given, facet, options.y);
   const isOwn = options.scales === "own";
   const drawn = chartRows(result, kind, { ...options, facet });
@@ -103,13 +109,14 @@ export interface Layout {
   readonly size: { readonly width: number; readonly height?: number };
 }
 
-/** How many panels are beside each other, how large each is, and how far apart. */
+/** How many panels are beside each other, how large each is, and how far apart; undefined of a chart that has none. */
 export function panelLayout(
   all: Rows,
   count: number,
   horizontal: boolean,
   { width: chosen, height, scales, columns: given, place = Infinity }: Options,
-): Layout {
+): Layout | undefined {
+  if (all.panels === undefined) return undefined;
   const wanted = given ?? (count === 4 ? 2 : Math.min(3, Math.max(1, count)));
   const shared = scales !== "own";
   const names = [...categoryLabels(all).values()].map((name) => textWidth(name, LABEL_SIZE));
@@ -120,7 +127,7 @@ export function panelLayout(
   const fitting = Math.max(1, Math.floor((width + apart) / (NARROWEST_PANEL + apart)));
   const columns = place === Infinity ? wanted : Math.min(wanted, fitting);
   const own = Math.max(50, Math.floor((width - (columns - 1) * apart) / columns));
-  const high = height ?? (horizontal ? undefined : HEIGHT);
+  const high = height ?? (horizontal ? undefined : PANEL_HEIGHT);
   const size = { width: own, ...(high !== undefined && { height: high }) };
   return { count, columns, apart, shared, size };
 }

@@ -5,7 +5,7 @@ import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { shortLabels } from "./axes.js";
 import type { Rows, Point } from "./rows.js";
-import { bucketRow, type Kind, type Plot, layerData } from "./plot.js";
+import { bucketRow, type Kind, type Plot, type Prepared, layerData } from "./plot.js";
 import { column, flag, format, PICTURE_RULES, text, type Options } from "./options.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 import { withoutRest } from "./rest.js";
@@ -17,7 +17,7 @@ import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
 const CELL = { width: 34, height: 20, least: 560, most: 1000 } as const;
-const MOST_LINES = 60;
+const MOST_UP = 60;
 
 const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
 
@@ -35,7 +35,7 @@ export const HEATMAP: Kind = {
   },
   ...sizes("a heat map"),
   categories: true,
-  mostSeries: MOST_LINES,
+  mostSeries: MOST_UP,
   bucketEnds: (rows, timeZone) => bucketEnds(rows, timeZone, "a heat map"),
   size: ({ xs, series, roles }) => ({
     height: Math.max(60, series.length * CELL.height),
@@ -57,10 +57,7 @@ export const HEATMAP: Kind = {
 };
 
 /** The measure as y of each cell, the second column as its series. */
-function prepare(
-  result: Result,
-  { x, y, color, format: yFormat, ...look }: Options,
-): { result: Result; options: Options } {
+function prepare(result: Result, { x, y, color, format: yFormat, ...look }: Options): Prepared {
   const { time, dimensions } = result.origin.columns;
   const along = x ?? time?.name ?? dimensions.filter(({ name }) => name !== y).at(-1)?.name;
   const up = y ?? dimensions.find(({ name }) => name !== along)?.name;

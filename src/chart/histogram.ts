@@ -4,11 +4,11 @@ import { isNaming } from "../result/column-words.js";
 import { gapMeasure } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { BAR } from "./bar.js";
-import type { Kind } from "./plot.js";
+import type { Kind, Prepared } from "./plot.js";
 import { isWide, widestBin } from "./axes.js";
 import { LINE } from "./line.js";
 import type { Point } from "./rows.js";
-import { lowered } from "../base/text.js";
+import { grouped, lowered } from "../base/text.js";
 import { words } from "./render/label.js";
 import { GRAPH_RULES, text, type Options } from "./options.js";
 import { sizes } from "./stack.js";
@@ -30,15 +30,15 @@ export const HISTOGRAM: Kind = {
   ...BAR,
   ...COMMON,
   bucketEnds: ({ points }) =>
-    new Map(points.map(({ x, beside }) => [Number(x), Number(beside!["_to"])])),
+    new Map(points.map(({ x, extra }) => [Number(x), Number(extra!["_to"])])),
 };
 
 /** Of several groups the lines of their shares, through the middles of bins. */
-const LINES: Kind = { ...LINE, ...COMMON };
+const SHARE_LINES: Kind = { ...LINE, ...COMMON };
 
 /** Says that bins differ in width: a bar that is twice as wide as another holds as much at half the density. */
 function unequalBins(points: readonly Point[]): string[] {
-  const edges = points.flatMap(({ beside }) => [beside!["_from"], beside!["_to"]].map(Number));
+  const edges = points.flatMap(({ extra }) => [extra!["_from"], extra!["_to"]].map(Number));
   const distinct = [...new Set(edges)].sort((a, b) => a - b);
   if (widestBin(distinct) < 1.01) return [];
   const axis = isWide(distinct) ? " along a logarithmic axis" : "";
@@ -62,10 +62,7 @@ function countsOf(result: Result): string {
 }
 
 /** A Result with a row for each bin and group, as it is drawn: counts or shares, by the places of edges. @throws ProbelabError for one without bins. */
-function prepared(
-  result: Result,
-  options: Options,
-): { result: Result; options: Options; kind: Kind } {
+function prepared(result: Result, options: Options): Prepared {
   const missing = ["from", "to"].filter((name) => !result.columnNames().includes(name));
   if (missing.length > 0) {
     throw new ProbelabError(
@@ -90,7 +87,6 @@ function prepared(
   const total = (some: typeof bins): number =>
     some.reduce((sum, bin) => sum + Number(bin[roles.y] ?? 0), 0);
   const name = shares ? "share" : roles.y;
-  const number = (value: number): string => value.toLocaleString("en-US");
   const rows = [...rowsByKey(rowKeys(summed.table, series)).values()].flatMap((own) => {
     const group = own.map((at) => bins[at]!);
     const whole = shares ? total(group) || 1 : 1;
@@ -109,11 +105,11 @@ function prepared(
   const title = `${what} by ${lowered(label)}`;
   const under = total(bins.filter(({ from }) => from === null));
   const over = total(bins.filter(({ to }) => to === null));
-  const beyond = `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`;
-  const beside = ["from", "to"];
+  const beyond = `Beyond the bins: ${grouped(under)} below and ${grouped(over)} above, counted in the whole.`;
+  const extras = ["from", "to"];
   const table = newTable(
     result.table,
-    ["bin", ...series, name, ...beside].map((column) => [
+    ["bin", ...series, name, ...extras].map((column) => [
       column,
       (rows as Record<string, Value>[]).map((row) => row[column]),
     ]),
@@ -128,7 +124,7 @@ function prepared(
         measures: [
           gapMeasure("bin", label, unit),
           gapMeasure(name, what, counted),
-          ...beside.map((end) => gapMeasure(end, `${label}, ${end}`, unit)),
+          ...extras.map((end) => gapMeasure(end, `${label}, ${end}`, unit)),
         ],
       },
       reductions: [
@@ -137,12 +133,12 @@ function prepared(
         ...(under + over > 0 ? [beyond] : []),
       ],
     }),
-    kind: isLine ? LINES : HISTOGRAM,
+    kind: isLine ? SHARE_LINES : HISTOGRAM,
     options: {
       ...options,
       x: "bin",
       y: name,
-      beside,
+      extras,
       edges,
       title: options.title ?? (by === "" ? title : `${title} and ${by}`),
     },

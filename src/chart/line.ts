@@ -3,15 +3,7 @@ import { isEnds, PLOT_RULES } from "./options.js";
 import { reduceLineChart } from "./reduce-line-chart.js";
 import { label } from "./render/label.js";
 import { rowsInOnePlace, type Point, type Rows } from "./rows.js";
-import {
-  painted,
-  specRow,
-  splitEdges,
-  standingAlone,
-  type Kind,
-  type Plot,
-  layerData,
-} from "./plot.js";
+import { specRow, splitEdges, standingAlone, type Kind, type Plot, layerData } from "./plot.js";
 import { withoutRest } from "./rest.js";
 import type { VegaLiteSpec } from "./render/theme.js";
 
@@ -23,7 +15,7 @@ const MOST_BANDS = 4;
 /** Lines along time or numbers; null is a gap. */
 export const LINE: Kind = {
   name: "line",
-  drawn: "a line",
+  noun: "a line",
   title: "Line chart",
   faded: "dashed",
   options: {
@@ -98,6 +90,12 @@ function layers(plot: Plot): VegaLiteSpec[] {
     ...(marked.length > 0 ? [markers(marked, {})] : []),
     ...(hollow.length > 0 ? [markers(hollow, { filled: false, fill: theme.background })] : []),
   ];
+}
+
+/** Points in the order in which their series are drawn over each other: that of the legend, but "other" first. */
+function painted(points: readonly Point[], { rows: { series } }: Plot): readonly Point[] {
+  const rank = ({ series: at }: Point): number => (series[at]?.other === true ? -1 : at);
+  return points.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Lines some of whose points stand for all values up to their top: areas, as thin as a line where they don't. */

@@ -187,10 +187,10 @@ export interface Options
   /** Pixels of the place of a screen that it is laid out for, where no width was chosen; else that of the file. */
   readonly place?: number;
   /** Columns that go along with each point: in tooltips and files, and as fields `_name` for some kinds. */
-  readonly beside?: readonly string[];
+  readonly extras?: readonly string[];
   /** The one of them that is written at the end of each horizontal bar. */
   readonly text?: string;
-  /** The edges of the bins along x, whose ends `beside` holds. */
+  /** The edges of the bins along x, whose ends `extras` holds. */
   readonly edges?: readonly number[];
 }
 

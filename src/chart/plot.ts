@@ -137,10 +137,10 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
     },
   });
   const when = whenExpression(rows, fields, timeZone, domain);
-  const beside = besideTexts(rows, options, columns.measures);
+  const extras = extraTexts(rows, options, columns.measures);
   const transform = [
     ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
-    ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
+    ...extras.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
   ];
   const x = {
     field: fields.x,
@@ -168,7 +168,7 @@ export function plotOf(result: Result, rows: Rows, kind: Kind, options: Options)
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
     tooltip: [
       ...tooltipChannel(rows, fields, timeZone, options),
-      ...beside.map(({ field, title }) => ({ field, type: "nominal", title })),
+      ...extras.map(({ field, title }) => ({ field, type: "nominal", title })),
     ],
     transform,
   };
@@ -213,7 +213,7 @@ export function specRow(point: Point, { rows, fields, names }: Plot): VegaLiteSp
     ...(point.from !== undefined && { from: formatInstantIso(point.from) }),
     ...(point.top !== undefined && point.y !== null && { top: point.top }),
     ...(point.low !== undefined && { [fields.low]: point.low, [fields.high]: point.high ?? null }),
-    ...point.beside,
+    ...point.extra,
   };
 }
 
@@ -244,16 +244,6 @@ export function standingAlone(points: readonly Point[]): Point[] {
   );
 }
 
-/** Points in the order in which they are drawn over each other: those of "other" first, thinned lines as they were thinned. */
-export function painted(
-  points: readonly Point[],
-  { rows: { painted: order, series } }: Plot,
-): readonly Point[] {
-  const rank = ({ series: at }: Point): number =>
-    order ? order.indexOf(at) : Number(series[at]?.other !== true);
-  return points.toSorted((a, b) => rank(a) - rank(b));
-}
-
 /** Incomplete buckets at the edges apart; the complete one beside them is in both parts. */
 export function splitEdges({ points, xs, incomplete }: Rows): {
   readonly whole: readonly Point[];
@@ -262,14 +252,13 @@ export function splitEdges({ points, xs, incomplete }: Rows): {
 } {
   const complete = xs.filter((x) => !incomplete.has(x));
   if (complete.length === 0) return { whole: [], before: points, after: [] };
-  const at = new Map(xs.map((x, index) => [x, index]));
-  const [first, last] = [at.get(complete[0]!)!, at.get(complete.at(-1)!)!];
+  const [first, last] = [complete[0], complete.at(-1)].map(Number) as [number, number];
   const within = (from: number, to: number): Point[] =>
-    points.filter(({ x }) => at.get(x)! >= from && at.get(x)! <= to);
+    points.filter(({ x }) => Number(x) >= from && Number(x) <= to);
   return {
     whole: within(first, last),
-    before: first === 0 ? [] : within(0, first),
-    after: last === xs.length - 1 ? [] : within(last, xs.length - 1),
+    before: complete[0] === xs[0] ? [] : within(-Infinity, first),
+    after: complete.at(-1) === xs.at(-1) ? [] : within(last, Infinity),
   };
 }
 
@@ -359,16 +348,16 @@ function numberFormat(values: readonly number[], unit: string | undefined): stri
 }
 
 /** Tooltip fields of the columns beside the points: a measure's numbers as texts, as null has no format. */
-function besideTexts(
+function extraTexts(
   { points }: Rows,
-  { beside = [] }: Options,
+  { extras = [] }: Options,
   measures: readonly MeasureColumn[],
 ): { field: string; title: string; calculate?: string }[] {
-  return beside.map((name) => {
+  return extras.map((name) => {
     const field = `_${name}`;
     const measure = measures.find((each) => each.name === name);
     if (measure === undefined) return { field, title: tooltipTitle(heading(name)) };
-    const values = points.map((point) => Number(point.beside?.[field] ?? 0));
+    const values = points.map((point) => Number(point.extra?.[field] ?? 0));
     const written = `format(datum.${field}, "${numberFormat(values, measure.unit)}")`;
     const calculate = `isValid(datum.${field}) ? ${written} : "not known"`;
     return { field: `${field}_`, title: tooltipTitle(measure.label), calculate };

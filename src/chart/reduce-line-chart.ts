@@ -7,12 +7,15 @@ import {
   splitSeries,
   type SeriesRows,
 } from "../result/downsample/series.js";
+import { valueKey } from "../result/json.js";
 import type { MeasureColumn, TimeColumn } from "../result/origin.js";
+import type { Value } from "../result/result.js";
 import { bucketStart, nextBucket } from "../time/bucket.js";
 import { durationText } from "../time/span.js";
 import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { PLOT, type Options } from "./options.js";
+import { chartSeries, seriesDimension } from "./series.js";
 import type { DrawnRow, Reduced, Roles, Work } from "./roles.js";
 
 /**
@@ -26,7 +29,7 @@ export function reduceLineChart(
   maxRows: number,
 ): Reduced {
   const { table, origin } = result;
-  const { time, measures, dimensions } = origin.columns;
+  const { time, measures } = origin.columns;
   const missing = measures.find(({ name }) => name === y)?.missing;
   const { range } = origin;
   const isTimed = xKind === "time";
@@ -34,10 +37,12 @@ export function reduceLineChart(
   const whole = { result, sentences: [] };
   if (!fills && !isTimed && table.numRows() <= maxRows) return whole;
   const split = splitSeries(table, lines, numericColumn(table, x), heightColumn(table, y, yType));
-  // The picture that rows are thinned for has "other" below, too.
-  const below = dimensions.find(({ name }) => name === lines)?.other;
-  const isBelow = ({ key }: SeriesRows): number => Number(key === below);
-  split.sort((a, b) => isBelow(b) - isBelow(a));
+  // The picture that rows are thinned for is drawn in the order of the legend, too, but "other" first.
+  const keys = split.map(({ key }) => key as Value);
+  const order = chartSeries(keys, seriesDimension(origin.columns, lines, keys));
+  const ranks = new Map(order.map(({ value, other }, at) => [valueKey(value), other ? -1 : at]));
+  const rank = ({ key }: SeriesRows): number => ranks.get(valueKey(key as Value)) ?? 0;
+  split.sort((a, b) => rank(a) - rank(b));
   const steps = new Set<number>();
   const series = split.map((series) => {
     if (fills) return fillMissing(series, time, missing, range);
@@ -49,8 +54,8 @@ export function reduceLineChart(
   const gaps = [...steps].slice(0, 1).map(gapSentence);
   const added = series.flatMap((own) => drawnRows(own).filter((row) => row.added));
   if (table.numRows() + added.length <= maxRows) {
-    const all = Array.from({ length: table.numRows() }, (_, row) => ({ row, at: row }));
-    return { ...whole, gaps, drawn: inOrder([...all, ...added]) };
+    const all = Array.from({ length: table.numRows() }, (_, row) => ({ row }));
+    return { ...whole, gaps, drawn: [...all, ...added] };
   }
   const [start, end] = extent(series);
   const plot = {
@@ -64,25 +69,17 @@ export function reduceLineChart(
     lineSentence(table.numRows(), drawn.length, thinned.differs),
     ...(banded ? ["Where values are dense, a band from the lowest to the highest."] : []),
   ];
-  return { result, sentences, gaps, drawn: inOrder(drawn) };
+  return { result, sentences, gaps, drawn };
 }
 
-/** A row, and its place among those of the table: what is missing stands behind the row before it. */
-type PlacedRow = DrawnRow & { readonly at: number };
-
-const inOrder = (rows: PlacedRow[]): readonly DrawnRow[] => rows.sort((a, b) => a.at - b.at);
-
 /** The rows of a series that are drawn: all, or those that were kept of its line. */
-function drawnRows({ rows, x, y }: SeriesRows, line?: ReducedLine): PlacedRow[] {
+function drawnRows({ rows, x, y }: SeriesRows, line?: ReducedLine): DrawnRow[] {
   const first = rows.find((row) => row >= 0)!;
-  let before = -1;
-  let last = 0;
-  return Array.from(line?.kept ?? rows.keys(), (place, i): PlacedRow => {
-    for (; last < place; last++) if (rows[last]! >= 0) before = rows[last]!;
+  return Array.from(line?.kept ?? rows.keys(), (place, i): DrawnRow => {
     const row = rows[place]!;
-    if (row < 0) return { row: first, at: before + 0.5, added: { x: x[place]!, y: y[place]! } };
+    if (row < 0) return { row: first, added: { x: x[place]!, y: y[place]! } };
     const highest = line?.highest[i] ?? place;
-    return { row, at: row, ...(highest !== place && { top: y[highest]! }) };
+    return { row, ...(highest !== place && { top: y[highest]! }) };
   });
 }
 
@@ -119,7 +116,7 @@ interface Missing {
 }
 
 /** The series with what is missing in it, as rows of number −1. */
-function withMissing(series: SeriesRows, missing: readonly Missing[]): SeriesRows {
+function withAdded(series: SeriesRows, missing: readonly Missing[]): SeriesRows {
   if (missing.length === 0) return series;
   const size = series.x.length + missing.length;
   const rows = new Int32Array(size).fill(-1);
@@ -146,7 +143,7 @@ function breakGaps(series: SeriesRows, step: number): SeriesRows {
     if (series.x[place]! - before > LONG_STEP * step)
       gaps.push({ place, x: before + step, y: NaN });
   }
-  return withMissing(series, gaps);
+  return withAdded(series, gaps);
 }
 
 /** Rows where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */
@@ -177,5 +174,5 @@ function fillMissing(
     if (at - before > length) fill(place, after(before), at);
   }
   if (isZero) fill(x.length, after(x.at(-1)!), after(+last - 1));
-  return withMissing(series, added);
+  return withAdded(series, added);
 }

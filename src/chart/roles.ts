@@ -10,7 +10,7 @@ import type { Checks, Options, KindName } from "./options.js";
 export interface RowsKind {
   readonly name: KindName;
   /** Its marks, in errors: `a line`. */
-  readonly drawn: string;
+  readonly noun: string;
   /** Checks of the options that it takes. */
   readonly options: Checks;
   /** True where a value is drawn as a size: it begins at zero, and those of several series are added up. */
@@ -39,7 +39,7 @@ export interface Work {
 /** Rows that a chart takes, and what was done to them. */
 export interface Reduced {
   readonly result: Result;
-  /** Those that are drawn, and where some are missing; default all of the Result. */
+  /** Those that are drawn, and where some are missing, in any order of x; default all of the Result. */
   readonly drawn?: readonly DrawnRow[];
   readonly sentences: readonly string[];
   /** Says where lines end, for want of rows. */
@@ -83,7 +83,7 @@ export function chartRoles(result: Result, kind: RowsKind, options: Options): Ro
   const { x: wantedX, y: wantedY, color, facet, stack } = options;
   const names = result.columnNames().filter((name) => name !== facet);
   const dimensions = columns.dimensions.filter(({ name }) => name !== facet);
-  const draw = `draw ${kind.drawn}`;
+  const draw = `draw ${kind.noun}`;
   const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}.`);
   for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, color })) {
     for (const name of [given ?? []].flat()) checkColumn(names, name, `${draw} with ${option}: `);
@@ -114,8 +114,8 @@ export function chartRoles(result: Result, kind: RowsKind, options: Options): Ro
   // can stand beside each other.
   const free = measures.filter(({ name }) => name !== meant);
   const main = free.find((measure) => measure.main) ?? free[0];
-  const beside = stack === false || (stack === undefined && isCategory(meant));
-  const stacks = kind.sizes && !(kind.categories && beside) && shown.length > 0;
+  const dodged = stack === false || (stack === undefined && isCategory(meant));
+  const stacks = kind.sizes && !(kind.categories && dodged) && shown.length > 0;
   const adds = ({ additive, quotient }: MeasureColumn): boolean =>
     additive || (!stacks && quotient?.every((name) => names.includes(name)) === true);
   const added = stacks || hidden.length > 0;

@@ -40,7 +40,7 @@ export interface Point {
   /** In a drawing with bands, the highest value of the slice that it stands for; y is the lowest. */
   readonly top?: number;
   /** Values of other columns, by field. */
-  readonly beside?: Readonly<Record<string, Value>>;
+  readonly extra?: Readonly<Record<string, Value>>;
 }
 
 /** What a chart draws of a Result, before its look is decided: roles, points, series, the order of x, what was left out. */
@@ -65,8 +65,6 @@ export interface Rows {
   readonly unordered?: boolean;
   /** Columns of the ends of a band or of intervals, where there are any. */
   readonly intervalColumns?: readonly [string, string];
-  /** The series in the order in which thinned lines are drawn over each other, "other" first. */
-  readonly painted?: readonly number[];
   /** The panels of all points, where there are several. */
   readonly panels?: readonly Series[];
   /** The value of its panel, of the points of one. */
@@ -93,17 +91,13 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
   const ends = endsOf(result, roles, kind, options);
   const work = workTable(result, roles);
   const shared = kind.shared(work.result, roles, work.lines);
-  const valuesOf = (name: string | undefined) => [
-    ...new Set(name === undefined ? [] : work.result.column(name).map(valueKey)),
-  ];
   const isCut = (result.origin.columns.time?.incomplete ?? []).length > 0;
-  const most = isCut
-    ? MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, valuesOf(work.lines).length || 1)
-    : MOST_ROWS;
+  const lines = new Set(work.lines && work.result.column(work.lines).map(valueKey)).size || 1;
+  const most = isCut ? MOST_ROWS - SPARE_ROWS * Math.min(MOST_LINES, lines) : MOST_ROWS;
   const reduced = kind.reduce(work, roles, options, most);
   if (ends !== undefined && reduced.sentences.length > 0) {
     throw new ProbelabError(
-      `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
+      `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.noun} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
     );
   }
   const { table } = reduced.result;
@@ -121,7 +115,7 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
   const keys = work.series === undefined ? [] : read(work.series);
   const facets = roles.facet === undefined ? [] : read(roles.facet);
   const [lows, highs] = ends?.columns.map(own) ?? [];
-  const beside = (options.beside ?? []).map((name) => [`_${name}`, own(name)] as const);
+  const extras = (options.extras ?? []).map((name) => [`_${name}`, own(name)] as const);
   const series = chartSeries(keys, seriesDimension(columns, work.series, keys), work.series);
   const panels = chartSeries(facets, seriesDimension(columns, roles.facet, facets), roles.facet);
   const panelAt = new Map(panels.map(({ value }, at) => [valueKey(value), at]));
@@ -134,7 +128,7 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
   const index = new Map(series.map(({ value }, at) => [valueKey(value), at]));
   const left = { infinite: 0, placeless: 0, low: 0 };
   const points = drawn.flatMap(({ added, top }, row): Point[] => {
-    const x = added?.x ?? place(xs[row], roles.xKind);
+    const x = added?.x ?? xPlace(xs[row], roles.xKind);
     if (x === undefined) left.placeless++;
     if (x === undefined) return [];
     const y = added?.y ?? toNumber(ys[row]);
@@ -145,7 +139,7 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
     const below = options.yType === "log" && y <= 0;
     if (y === Infinity || y === -Infinity) left.infinite++;
     if (below) left.low++;
-    const others = beside.map(([field, values]) => [field, values[row] ?? null] as const);
+    const others = extras.map(([field, values]) => [field, values[row] ?? null] as const);
     return [
       {
         x,
@@ -153,9 +147,9 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
         ...(typeof ys[row] === "bigint" && !Number.isSafeInteger(y) && { exact: ys[row] }),
         series: index.get(valueKey(keys[row])) ?? 0,
         ...(panels.length > 0 && { panel: panelAt.get(valueKey(facets[row]))! }),
-        ...extent(lows?.[row], highs?.[row], options.yType),
+        ...endsAt(lows?.[row], highs?.[row], options.yType),
         ...(isBanded && Number.isFinite(y) && { top: top ?? y }),
-        ...(others.length > 0 && { beside: Object.fromEntries(others) }),
+        ...(others.length > 0 && { extra: Object.fromEntries(others) }),
       },
     ];
   });
@@ -164,7 +158,7 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
   if (!isCategory) points.sort((a, b) => Number(a.x) - Number(b.x));
   const places = isCategory
     ? withBetween(chartSeries(xs, along).map(({ value }) => value)).map((value) =>
-        place(value, "category")!,
+        xPlace(value, "category")!,
       )
     : points.map(({ x }) => x);
   const time = roles.x === columns.time?.name ? columns.time : undefined;
@@ -178,12 +172,6 @@ export function chartRows(result: Result, kind: RowsKind, options: Options): Row
     ...(work.series !== undefined && { seriesName: work.series }),
     ...(panels.length > 0 && { panels }),
     xs: [...new Set(places)],
-    ...(reduced.sentences.length > 0 && {
-      painted: (series.length > 0
-        ? valuesOf(work.series).flatMap((key) => index.get(key) ?? [])
-        : [0]
-      ).sort((a, b) => Number(series[b]?.other) - Number(series[a]?.other)),
-    }),
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),
     ...(ends && { intervalColumns: ends.columns }),
@@ -237,10 +225,10 @@ function endsOf(
   if (option === undefined) return undefined;
   if (wanted) {
     for (const name of wanted)
-      checkColumn(table.columnNames(), name, `draw ${kind.drawn} with ${option}: `);
+      checkColumn(table.columnNames(), name, `draw ${kind.noun} with ${option}: `);
     if (hidden.length === 0) return { columns: wanted, option };
     throw new ProbelabError(
-      `Can't draw ${kind.drawn} with ${option}: ${JSON.stringify(wanted)}, and without ${list(hidden)}: what is added up has no ${option}; take ${list(hidden)} as color, or ask for the result without it.`,
+      `Can't draw ${kind.noun} with ${option}: ${JSON.stringify(wanted)}, and without ${list(hidden)}: what is added up has no ${option}; take ${list(hidden)} as color, or ask for the result without it.`,
     );
   }
   const known = measure?.interval;
@@ -271,7 +259,7 @@ function withBetween(values: readonly Value[]): readonly Value[] {
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => Number(first) + at);
 }
 
-function extent(low: Value, high: Value, yType: Options["yType"]): Partial<Point> {
+function endsAt(low: Value, high: Value, yType: Options["yType"]): Partial<Point> {
   const [from, until] = [toNumber(low), toNumber(high)];
   const drawn = Number.isFinite(from) && Number.isFinite(until) && (yType !== "log" || from > 0);
   return drawn ? { low: from, high: until } : {};
@@ -281,7 +269,7 @@ function toNumber(value: Value): number {
   return value === null || value === undefined ? NaN : Number(value);
 }
 
-function place(value: Value, kind: Roles["xKind"]): number | string | undefined {
+function xPlace(value: Value, kind: Roles["xKind"]): number | string | undefined {
   if (kind === "category" && typeof value !== "number") {
     return value === null || value === undefined ? NONE : textOf(value);
   }
@@ -301,7 +289,7 @@ export function rowsInOnePlace(
   const [xs, ys] = [result.column(x), result.column(y)];
   // Rows without a value hide nothing.
   const keys = rowKeys(result.table, columns).map((key, row) =>
-    Number.isNaN(toNumber(ys[row])) || place(xs[row], xKind) === undefined ? row : key,
+    Number.isNaN(toNumber(ys[row])) || xPlace(xs[row], xKind) === undefined ? row : key,
   );
   const shared = [...rowsByKey(keys).values()].filter(({ length }) => length > 1);
   if (shared.length === 0) return undefined;

@@ -107,25 +107,25 @@ export function seriesColors(
   }
   // Where two values want one colour it is the first one's by name, whatever their order in the chart.
   const open = values.filter(({ each }) => !isGiven(each)).sort((a, b) => (a.key < b.key ? -1 : 1));
-  const colorBefore = (key: string): string | undefined => palette[known.get(key) ?? -1];
-  for (const isNew of [false, true]) {
-    for (const { at, key } of open.filter(({ at }) => colors[at] === muted)) {
-      const before = colorBefore(key);
-      if (!isNew && (before === undefined || taken.has(before))) continue;
-      const used = new Set([...known.values()].map((place) => palette[place]!));
-      const choice = [palette.slice(0, BEST), palette.slice(BEST)].flatMap((group) => {
-        const start = hash(key) % group.length;
-        return [...group.slice(start), ...group.slice(0, start)];
-      });
-      const color = isNew
-        ? (choice.find((each) => !taken.has(each) && !used.has(each)) ??
-          choice.find((each) => !taken.has(each)) ??
-          choice[0]!)
-        : before!;
-      colors[at] = color;
-      taken.add(color);
-      if (!known.has(key)) known.set(key, palette.indexOf(color));
-    }
+  const take = (at: number, key: string, color: string): void => {
+    colors[at] = color;
+    taken.add(color);
+    if (!known.has(key)) known.set(key, palette.indexOf(color));
+  };
+  const others = open.filter(({ at, key }) => {
+    const before = palette[known.get(key) ?? -1];
+    if (before === undefined || taken.has(before)) return true;
+    take(at, key, before);
+    return false;
+  });
+  for (const { at, key } of others) {
+    const used = new Set([...known.values()].map((place) => palette[place]!));
+    const choice = [palette.slice(0, BEST), palette.slice(BEST)].flatMap((group) => {
+      const start = hash(key) % group.length;
+      return [...group.slice(start), ...group.slice(0, start)];
+    });
+    const unused = choice.find((each) => !taken.has(each) && !used.has(each));
+    take(at, key, unused ?? choice.find((each) => !taken.has(each)) ?? choice[0]!);
   }
   return colors;
 }

@@ -3,17 +3,17 @@ import { redact } from "../base/redact.js";
 import { cleanText } from "../base/text.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
-import type { Result } from "../result/result.js";
+import type { Result, Value } from "../result/result.js";
 import { heading, label, wrap } from "./render/label.js";
 import { originRecord } from "./render/origin.js";
 import type { ChartRows } from "./render/save.js";
-import { BESIDE_PLOT } from "./render/screens.js";
+import { BESIDE_PLOT, type SpecFor } from "./render/screens.js";
 import { SCHEMA, themeConfig, THEMES, type ThemeName, type VegaLiteSpec } from "./render/theme.js";
 import { annotationLayers } from "./annotations.js";
 import { namesRoom, namesWidth } from "./axes.js";
-import { Chart, type SpecFor } from "./chart-value.js";
+import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import { chartRows, type Rows } from "./rows.js";
+import type { Point } from "./rows.js";
 import { panelRows, panelLayout, panelsSpec, panelView, type Panels } from "./facets.js";
 import { plotOf, type Kind, type Plot, type Prepared } from "./plot.js";
 import { checkChartOptions, type Options } from "./options.js";
@@ -46,25 +46,24 @@ export interface ChartText {
   /** The beginning of the subtitle. */
   readonly first: string;
   /** Notes on reading it, and on what isn't in it; a sentence each. */
-  readonly remarks: readonly string[];
+  readonly remarks?: readonly string[];
 }
 
 /** The spec of a chart of a Result, the rows that it draws, its specs for screens, and the colors of its series. */
 export function drawnResult(result: Result, kind: Kind, options: Options, said?: ChartText) {
   if (kind.sizes && (options.yZero === false || options.yType === "log")) {
     throw new ProbelabError(
-      `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
+      `Can't draw ${kind.noun} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
   }
-  const isFaceted = options.facet !== undefined && result.numRows() > 0;
-  const drawn = isFaceted ? panelRows(result, kind, options) : arrangedRows(result, kind, options);
+  const drawn = panelRows(result, kind, options);
   const screen: SpecFor = (place) => {
     if (place === undefined) return drawnSpec(result, kind, options, drawn, said, true).spec;
     if (options.width !== undefined) return undefined;
     const own: Options = { ...options, place, legend: "bottom" };
     return drawnSpec(result, kind, own, drawn, said, true).spec;
   };
-  const data = "each" in drawn ? panelsDrawn(drawn, options) : rowsDrawn(drawn, options);
+  const data = rowsDrawn(drawn, options);
   return { ...drawnSpec(result, kind, options, drawn, said, false), data, screen };
 }
 
@@ -73,16 +72,13 @@ function drawnSpec(
   result: Result,
   kind: Kind,
   options: Options,
-  drawn: Rows | Panels,
+  drawn: Panels,
   said: ChartText | undefined,
   live: boolean,
 ): { spec: VegaLiteSpec; colors: Plot["colors"] } {
   const { origin } = result;
-  const rows = "each" in drawn ? drawn.all : drawn;
-  const { plot, body, widest, sentences } =
-    "each" in drawn
-      ? inPanels(result, drawn, kind, options, live)
-      : alone(result, drawn, kind, options, live);
+  const rows = drawn.all;
+  const { plot, body, widest, sentences } = plotted(result, drawn, kind, options, live);
   const { colors, horizontal } = plot;
   const axis = horizontal ? "horizontal" : "vertical";
   const remarks = chartSentences(rows, origin, kind.faded, [
@@ -170,77 +166,52 @@ export function wholeSpec(origin: Origin, around: SpecParts): VegaLiteSpec {
   };
 }
 
-function arrangedRows(result: Result, kind: Kind, options: Options): Rows {
-  const found = chartRows(result, kind, options);
-  return kind.arrange?.(found, options, result.origin) ?? found;
-}
-
-/** The plots of a picture: one that has what all share, their spec, the pixels of a title above them, and what annotations say. */
-interface Picture {
-  readonly plot: Plot;
-  readonly body: VegaLiteSpec;
-  readonly widest: number;
-  readonly sentences: readonly string[];
-}
-
-function alone(result: Result, rows: Rows, kind: Kind, options: Options, live: boolean): Picture {
-  const given = plotOf(result, rows, kind, options);
-  const { layers, height: above, sentences } = annotationLayers(given, options.annotations ?? []);
-  const plot = { ...given, y: liftTitle(given.y, above) };
-  const { width, height, horizontal, names, fields } = plot;
-  const layer = viewLayers(plot, kind, layers, result.origin, live ? 0 : undefined);
-  const beside = horizontal
-    ? namesWidth([...names!.values()], namesRoom(options.place))
-    : besideLegend(rows);
-  return {
-    plot,
-    body: { width, height, layer: live ? withLegend(layer, fields.series) : layer },
-    widest: titleWidth(width + beside, options),
-    sentences,
-  };
-}
-
-/** Pixels that a title has over the legend. */
-const besideLegend = ({ series }: Rows): number => (series.length > 0 ? LEGEND : 0);
-
-/** Pixels of a title's lines: no more than a screen's place has. */
-function titleWidth(widest: number, { place }: Options): number {
-  return place === undefined ? widest : Math.max(place - BESIDE_PLOT, 0);
-}
-
-/** A panel for each value of a column. */
-function inPanels(
+/** The plots of a chart: one that has what all share, their spec, the pixels of a title above them, and what annotations say. */
+function plotted(
   result: Result,
   { all, each, sentences }: Panels,
   kind: Kind,
   options: Options,
   live: boolean,
-): Picture {
-  const { annotations = [] } = options;
+): { plot: Plot; body: VegaLiteSpec; widest: number; sentences: readonly string[] } {
+  const { annotations = [], place } = options;
   const layout = panelLayout(all, each.length, kind.horizontal?.(all, options) ?? false, options);
-  const { columns, apart, size } = layout;
-  const common = plotOf(result, all, kind, { ...options, ...size });
-  const notes: string[] = [];
+  const sized = { ...options, ...layout?.size };
+  const common = plotOf(result, all, kind, sized);
+  const notes = new Set(sentences);
   let above = 0;
   const views = each.map(({ name, rows }, at) => {
-    const own = plotOf(result, rows, kind, { ...options, ...size });
-    const view = panelView(own, common, at, layout);
+    const own = layout && panelView(plotOf(result, rows, kind, sized), common, at, layout);
     const within = (panel: unknown) => annotations.filter((each) => each.panel === panel);
-    const labelled = annotationLayers(view, within(rows.panel));
-    const { layers, sentences: outside } = annotationLayers(view, within(undefined));
-    notes.push(...outside);
+    const labelled = own
+      ? annotationLayers(own, within(rows.panel))
+      : annotationLayers(common, annotations);
+    const shared = own && annotationLayers(own, within(undefined));
+    for (const note of [...labelled.sentences, ...(shared?.sentences ?? [])]) notes.add(note);
     above = Math.max(above, labelled.height);
-    // Their labels would hide each other, and stand in the lines' tooltips.
-    const marks = layers.filter(({ mark }) => (mark as VegaLiteSpec)["type"] !== "text");
-    const noted = [...marks, ...labelled.layers];
-    const layer = viewLayers(view, kind, noted, result.origin, live ? at : undefined);
-    return { name, view, layer };
+    const view = own ?? { ...common, y: liftTitle(common.y, above) };
+    // In several panels their labels would hide each other, and stand in the lines' tooltips.
+    const marks = shared?.layers.filter(({ mark }) => (mark as VegaLiteSpec)["type"] !== "text");
+    const layers = [...(marks ?? []), ...labelled.layers];
+    return {
+      name,
+      view,
+      layer: viewLayers(view, kind, layers, result.origin, live ? at : undefined),
+    };
   });
+  const { view: plot, layer } = views[0]!;
+  const { width, height, horizontal, names, fields } = plot;
+  const legend = all.series.length > 0 ? LEGEND : 0;
+  const alone = { width, height, layer: live ? withLegend(layer, fields.series) : layer };
+  const widest = layout
+    ? layout.columns * (layout.size.width + layout.apart) + legend
+    : width + (horizontal ? namesWidth([...names!.values()], namesRoom(place)) : legend);
   return {
-    plot: views[0]!.view,
-    body: panelsSpec(views, layout, above),
-    widest: titleWidth(columns * (size.width + apart) + besideLegend(all), options),
-    sentences: [...sentences, ...new Set(notes)],
+    plot,
+    body: layout ? panelsSpec(views, layout, above) : alone,
+    // No more than a screen's place has.
+    widest: place === undefined ? widest : Math.max(place - BESIDE_PLOT, 0),
+    sentences: [...notes],
   };
 }
 
@@ -295,35 +266,30 @@ function referenceLayers({ options, theme, horizontal }: Plot): VegaLiteSpec[] {
   return [line, { data: { values: [{}] }, mark, encoding: end }];
 }
 
-/** The rows drawn, as a file holds them; of bins their edges. */
-function rowsDrawn({ roles, points, series, seriesName }: Rows, { edges }: Options): ChartRows {
+/** The rows drawn, as a file holds them: with the value of each panel, of bins with their edges. */
+function rowsDrawn({ all, each }: Panels, { edges, facet }: Options): ChartRows {
+  const { roles, points, series, seriesName, panels } = all;
+  const split = panels === undefined ? [] : [facet!];
   const named = seriesName === undefined ? [] : [seriesName];
-  const others = Object.keys(points[0]?.beside ?? {});
+  const others = Object.keys(points[0]?.extra ?? {});
   const names = others.map((field) => field.slice(1));
   const wide = points.some(({ exact }) => exact !== undefined);
   const banded = points.some(({ top }) => top !== undefined);
+  const row = (point: Point): Value[] => {
+    const top = banded ? [point.top ?? point.y] : [];
+    // A column of one type: all whole numbers as bigint where one of them must be.
+    const y = point.exact ?? (wide && Number.isInteger(point.y) ? BigInt(point.y!) : point.y);
+    const value = [...named.map(() => series[point.series]?.value), y, ...top];
+    const extra = others.map((field) => point.extra?.[field]);
+    const x = roles.xKind === "time" ? new Date(point.x) : point.x;
+    return edges ? [...extra, ...value] : [x, ...value, ...extra];
+  };
   return {
     names: edges
-      ? [...names, ...named, roles.y]
-      : [roles.x, ...named, roles.y, ...(banded ? [`${roles.y}_top`] : []), ...names],
-    rows: points.map((point) => {
-      const top = banded ? [point.top ?? point.y] : [];
-      // A column of one type: all whole numbers as bigint where one of them must be.
-      const y = point.exact ?? (wide && Number.isInteger(point.y) ? BigInt(point.y!) : point.y);
-      const value = [...named.map(() => series[point.series]?.value), y, ...top];
-      const beside = others.map((field) => point.beside?.[field]);
-      const x = roles.xKind === "time" ? new Date(point.x) : point.x;
-      return edges ? [...beside, ...value] : [x, ...value, ...beside];
-    }),
-  };
-}
-
-/** The rows of all panels, with the value of each. */
-function panelsDrawn({ all, each }: Panels, options: Options): ChartRows {
-  return {
-    names: [options.facet!, ...rowsDrawn(all, options).names],
+      ? [...split, ...names, ...named, roles.y]
+      : [...split, roles.x, ...named, roles.y, ...(banded ? [`${roles.y}_top`] : []), ...names],
     rows: each.flatMap(({ rows }) =>
-      rowsDrawn(rows, options).rows.map((row) => [rows.panel, ...row]),
+      rows.points.map((point) => [...split.map(() => rows.panel), ...row(point)]),
     ),
   };
 }

@@ -19,14 +19,14 @@ import { gapSentence, LONG_STEP, usualStep } from "./reduce-line-chart.js";
  * @param everyBucket true where each series has a value in every bucket, whether there is a row or not.
  */
 export function sizes(
-  drawn: string,
+  noun: string,
   everyBucket = false,
-): Pick<RowsKind, "drawn" | "sizes" | "reduce" | "shared"> {
+): Pick<RowsKind, "noun" | "sizes" | "reduce" | "shared"> {
   return {
-    drawn,
+    noun,
     sizes: true,
-    reduce: (work, roles, _, most) => coarserBuckets(work, roles, drawn, most, everyBucket),
-    shared: (result, roles, lines) => refuseSharedPlaces(result, roles, lines, drawn),
+    reduce: (work, roles, _, most) => coarserBuckets(work, roles, noun, most, everyBucket),
+    shared: (result, roles, lines) => refuseSharedPlaces(result, roles, lines, noun),
   };
 }
 
@@ -34,7 +34,7 @@ function refuseSharedPlaces(
   result: Result,
   roles: Roles,
   lines: string | undefined,
-  drawn: string,
+  noun: string,
 ): [] {
   const columns = [roles.x, ...(lines === undefined ? [] : [lines])];
   const found = rowsInOnePlace(result, roles, columns);
@@ -43,7 +43,7 @@ function refuseSharedPlaces(
   const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
   const same = columns.map((name) => JSON.stringify(name)).join(" and ");
   throw new ProbelabError(
-    `Can't draw ${drawn} of ${list([roles.y])}: ${said} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as color.`,
+    `Can't draw ${noun} of ${list([roles.y])}: ${said} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as color.`,
   );
 }
 
@@ -86,7 +86,7 @@ export function stacked(rows: Rows, fills = true): Rows {
  * Areas along times whose buckets nobody knows, with the steps that have no row: a gap of one area, zero in a
  * stack. @throws ProbelabError for series at times of their own, of which nobody knows what is between.
  */
-export function withMissing(rows: Rows): Rows {
+export function withMissingSteps(rows: Rows): Rows {
   const { roles, series, points, xs, every, sentences } = rows;
   if (every !== undefined || roles.xKind !== "time") return rows;
   const several = series.length > 1;

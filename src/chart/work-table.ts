@@ -104,7 +104,7 @@ const COARSER: readonly Bucket[] = ["5 minutes", "15 minutes", "30 minutes", ...
 export function coarserBuckets(
   work: Work,
   roles: Roles,
-  drawn: string,
+  noun: string,
   most: number,
   everyBucket = false,
 ): Reduced {
@@ -118,7 +118,7 @@ export function coarserBuckets(
   if (rows <= most && !fills) return unchanged;
   const refusal = (why: string): ProbelabError =>
     new ProbelabError(
-      `Can't draw ${counted(rows, "row")} as ${drawn}, a chart takes fewer than 5,000: ${why}.`,
+      `Can't draw ${counted(rows, "row")} as ${noun}, a chart takes fewer than 5,000: ${why}.`,
     );
   if (!timed) {
     throw refusal(
@@ -225,7 +225,7 @@ export function foldMeasures(
   const names = [...new Set(ys)];
   const [first] = names;
   if (names.length < 2) return { result, options: { ...options, ...(first && { y: first }) } };
-  for (const name of names) checkColumn(result.columnNames(), name, `draw ${kind.drawn} with y: `);
+  for (const name of names) checkColumn(result.columnNames(), name, `draw ${kind.noun} with y: `);
   const { columns } = result.origin;
   const measures = names.map((name) => columns.measures.find((each) => each.name === name));
   const known = measures.filter((measure) => measure !== undefined);

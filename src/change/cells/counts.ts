@@ -12,6 +12,7 @@ import {
   upgrade,
   usersOf,
   whereOf,
+  type Move,
 } from "./releases.js";
 import { runSizes } from "./run-sizes.js";
 import { search, seenOf, type Contrast, type Found, type SearchResult } from "./scan.js";
@@ -93,8 +94,12 @@ export function flowAccount(given: ChangeCells): Account {
       Number(a.doubt !== undefined) - Number(b.doubt !== undefined) ||
       Math.abs(b.change) - Math.abs(a.change),
   );
-  // A program that a cause names didn't just upgrade.
-  const told = program < 0 ? [] : parts.map(({ where }) => where[cells.names[program]!]);
+  // A program that a cause names, or a release of it, didn't just upgrade.
+  const isTold = ({ program: own, values }: Move) =>
+    parts.some(({ where }) => {
+      const [name, release] = [program, version].map((at) => where[cells.names[at]!]);
+      return name === undefined ? values.includes(release!) : name === own;
+    });
   const flows = parts.filter(({ kind }) => kind !== "runs hold");
   const left = without(after.length, flows);
   const change = is - was - parts.reduce((sum, one) => sum + one.change, 0);
@@ -110,7 +115,7 @@ export function flowAccount(given: ChangeCells): Account {
       after: before + change,
       change,
     },
-    moves: moves(cells).filter((move) => !told.includes(move.program)),
+    moves: moves(cells).filter((move) => !isTold(move)),
     news: changed.filter(isNews),
     // Of a value half can be lost.
     seen:

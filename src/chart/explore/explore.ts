@@ -20,11 +20,11 @@ import { chartSeries, seriesDimension } from "../series.js";
 import {
   type LinkedCube,
   VIEW_GAP,
-  HEIGHT,
+  SERIES_HEIGHT,
   MOST_BARS,
-  panel,
+  valuesView,
   params,
-  series,
+  seriesView,
   stateLines,
 } from "./views.js";
 
@@ -65,20 +65,24 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
       Math.min(names.length, Math.floor((width + VIEW_GAP) / (NARROWEST_VIEW + VIEW_GAP))),
     );
     const panels = names.map((_, at) =>
-      panel(cube, at, Math.floor((width - VIEW_GAP * (columns - 1)) / columns)),
+      valuesView(cube, at, Math.floor((width - VIEW_GAP * (columns - 1)) / columns)),
     );
     return wholeSpec(origin, {
       title: options.title ?? `${measure.label}${per} by ${by}`,
       subtitle: [options.subtitle ?? "", sentences.join(" ")],
       widest: width,
       theme: options.theme,
-      described: (text) => describe(cube, text),
+      described: (text) => describeViews(cube, text),
       reductions: cut,
       body: {
         data: { values: cellRows(cube) },
         params: params(cube),
         vconcat: [
-          { width, height: HEIGHT, layer: [series(cube, width), stateLines(cube, width)] },
+          {
+            width,
+            height: SERIES_HEIGHT,
+            layer: [seriesView(cube, width), stateLines(cube, width)],
+          },
           { concat: panels, columns, spacing: { column: VIEW_GAP, row: 40 }, bounds: "flush" },
         ],
         spacing: 90,
@@ -177,7 +181,10 @@ function cellRows({ result, time, names, values, sums, edges }: LinkedCube): Veg
 }
 
 /** A description of the unfiltered figure, for those who can't see it. */
-function describe({ result, names, values, sums, edges, time }: LinkedCube, title: string): string {
+function describeViews(
+  { result, names, values, sums, edges, time }: LinkedCube,
+  title: string,
+): string {
   const columns = sums.map((name) => result.column(name).map(Number));
   const amount = (rows: readonly number[]): number => {
     const [part = 0, whole] = columns.map((column) => rows.reduce((n, row) => n + column[row]!, 0));

@@ -24,7 +24,7 @@ export interface LinkedCube {
 }
 
 /** Pixels of the series, and between the bars of two dimensions. */
-export const HEIGHT = 130;
+export const SERIES_HEIGHT = 130;
 export const VIEW_GAP = 24;
 /** Of a dimension so many values are drawn at most. */
 export const MOST_BARS = 24;
@@ -164,7 +164,7 @@ export function stateLines(cube: LinkedCube, width: number): VegaLiteSpec {
 }
 
 /** The series of what is chosen in the bars, over all of the time. */
-export function series(cube: LinkedCube, width: number): VegaLiteSpec {
+export function seriesView(cube: LinkedCube, width: number): VegaLiteSpec {
   const { edges, time, zone, theme, measure } = cube;
   const size = edges.length - 1;
   const { full } = numberTexts(cube);
@@ -247,7 +247,7 @@ export function series(cube: LinkedCube, width: number): VegaLiteSpec {
           x,
           x2: { field: "next" },
           y: { value: 0 },
-          y2: { value: HEIGHT },
+          y2: { value: SERIES_HEIGHT },
           tooltip: [
             { field: "when", type: "nominal", title: `Time (${zone})` },
             { field: "shown", type: "nominal", title: "Chosen" },
@@ -273,7 +273,7 @@ function fittedValue(values: readonly Series[], name: string, width: number): st
 }
 
 /** A dimension's values, the largest first, by what is chosen elsewhere. */
-export function panel(cube: LinkedCube, at: number, width: number): VegaLiteSpec {
+export function valuesView(cube: LinkedCube, at: number, width: number): VegaLiteSpec {
   const { names, values, theme } = cube;
   const { full, short, change } = numberTexts(cube);
   const bars = Math.min(MOST_BARS, values[at]!.length);

@@ -21,7 +21,7 @@ import {
   flow,
   releaseMeasures,
   runsByVersion,
-  series,
+  searchedSeries,
   steps,
   type FindingPicture,
 } from "./figures.js";
@@ -30,8 +30,8 @@ const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) =>
   {
     explain: causes,
     compare: changedValues,
-    "change points": series,
-    anomalies: series,
+    "change points": searchedSeries,
+    anomalies: searchedSeries,
     funnel: steps,
     release: releaseMeasures,
     "runs by version": runsByVersion,
@@ -43,7 +43,7 @@ const LONGEST_SENTENCE = 560;
 /** Rows of a finding's table. */
 const TABLE_ROWS = 20;
 
-function checked(finding: Finding, options: ChangeChartOptions): void {
+function checkFinding(finding: Finding, options: ChangeChartOptions): void {
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
@@ -59,7 +59,7 @@ export function changeChart(
   options: ChangeChartOptions,
   withSentence = true,
 ): Chart {
-  checked(finding, options);
+  checkFinding(finding, options);
   const { kind, sentence, result } = finding;
   if (kind === "freshness") {
     throw new ProbelabError(
@@ -80,7 +80,7 @@ export function evidenceChart(
   options: ChangeChartOptions,
   withSentence = true,
 ): Chart | undefined {
-  checked(finding, options);
+  checkFinding(finding, options);
   const { shown, sentence } = finding as Finding & { readonly shown?: Evidence };
   if (shown === undefined) return undefined;
   return drawChange(shown.result, { kind: shown.of, sentence, bare: !withSentence }, options);

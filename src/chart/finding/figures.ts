@@ -7,7 +7,7 @@ import { amount, number, percent, signedPercent } from "../../base/numbers.js";
 import { spoken } from "../../change/words.js";
 import { rowKey, rowsByKey } from "../../result/arquero-table.js";
 import { valueWords } from "../../result/column-words.js";
-import { gapMeasure, type ResultColumns } from "../../result/origin.js";
+import { gapMeasure, type Origin, type ResultColumns } from "../../result/origin.js";
 import type { Result, Value } from "../../result/result.js";
 import { DAY } from "../../time/span.js";
 import { heading, label } from "../render/label.js";
@@ -20,8 +20,8 @@ import type { Annotation, ChangeRecord, Options, FindingRow } from "../options.j
 /** How a finding is drawn: as a chart of a kind, of a Result made for it. */
 export interface FindingPicture {
   readonly title: string;
-  /** Notes on reading it, and on what isn't in it; a sentence each. */
-  readonly remarks: readonly string[];
+  /** Notes on reading it, and on what isn't in it; a sentence each. @default none */
+  readonly remarks?: readonly string[];
   readonly result: Result;
   readonly kind: Kind;
   readonly options: Options;
@@ -107,18 +107,28 @@ export function releaseMeasures(result: Result): FindingPicture {
       ...["low", "high"].map((end) => gapMeasure(end, labelOf(result, end), "")),
     ],
   };
-  const names = ["name", "panel", "by", "low", "high", "figures"];
   return {
-    result: resultOfRows(rows, { ...result.origin, columns }, names),
+    result: drawnOf(result.origin, columns, rows, "figures"),
     kind: BAR,
     options: {
       ...{ x: "name", y: "by", yLabel: "", color: null, interval: ["low", "high"] },
-      ...{ horizontal: true, sort: "given", text: "figures", beside: ["figures"] },
+      ...{ horizontal: true, sort: "given", text: "figures", extras: ["figures"] },
       ...{ facet: "panel", scales: "own", columns: 1 },
     },
     title: `${labelOf(result, "after")} compared with ${was}`,
-    remarks: [],
   };
+}
+
+/** A Result of these rows in place of a finding's, with `texts` beside its columns. */
+function drawnOf(
+  origin: Origin,
+  columns: ResultColumns,
+  rows: readonly FindingRow[],
+  ...texts: readonly string[]
+): Result {
+  const { time, dimensions, measures } = columns;
+  const named = [...(time ? [time] : []), ...dimensions, ...measures].map(({ name }) => name);
+  return resultOfRows(rows, { ...origin, columns, reductions: [] }, [...named, ...texts]);
 }
 
 /** What changed, by the label of its change, and its unit. */
@@ -148,7 +158,7 @@ function changes(
       ...(changed(result).unit === "share" && { yLabel: "Change (percentage points)" }),
       horizontal: true,
       sort: "given",
-      beside: ["before", "after", "figures"],
+      extras: ["before", "after", "figures"],
       text: "figures",
     },
   };
@@ -190,16 +200,14 @@ export function steps(result: Result): FindingPicture {
     ],
     measures: [gapMeasure("reports", "Reports", "")],
   };
-  const names = ["step", "when", "reports", "figures"];
   return {
-    result: resultOfRows(rows, { ...result.origin, columns }, names),
+    result: drawnOf(result.origin, columns, rows, "figures"),
     kind: BAR,
     options: {
       ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
-      ...{ beside: ["figures"], text: "figures" },
+      ...{ extras: ["figures"], text: "figures" },
     },
     title: "Reports from check-in to storage",
-    remarks: [],
   };
 }
 
@@ -218,9 +226,8 @@ export function runsByVersion(result: Result): FindingPicture {
     ],
     measures: [gapMeasure("value", "", "")],
   };
-  const names = [version!.name, range!.name, "measure", "value"];
   return {
-    result: resultOfRows(rows, { ...result.origin, columns }, names),
+    result: drawnOf(result.origin, columns, rows),
     kind: BAR,
     options: {
       ...{ x: version!.name, y: "value", yLabel: "", color: range!.name, stack: false },
@@ -228,7 +235,6 @@ export function runsByVersion(result: Result): FindingPicture {
       colors: { [was]: THEMES.light.neutral, [is]: THEMES.light.series[5]! },
     },
     title: "Runs, and measurements a run, by version",
-    remarks: [],
   };
 }
 
@@ -262,13 +268,11 @@ export function flow(result: Result): FindingPicture {
     // Every bucket has a row.
     measures: [{ ...observed!, missing: "gap" }, ...ends],
   };
-  const names = [time!.name, "series", "observed", "low", "high"];
   return {
-    result: resultOfRows(drawn, { ...result.origin, columns, reductions: [] }, names),
+    result: drawnOf(result.origin, columns, drawn),
     kind: LINE,
     options: { y: "observed", color: "series", band: ["low", "high"] },
     title: `${observed!.label} per ${time!.every}, against what was expected`,
-    remarks: [],
   };
 }
 
@@ -285,7 +289,7 @@ const LEVEL = "Fitted level, without its season";
  * first found first; else the first groups. Of alarms a band from the limit to what was expected, and spans
  * of the alarms; of changes the fitted level, and a rule or a span where it changed.
  */
-export function series(
+export function searchedSeries(
   { table, origin }: Result,
   { kind, sentence, rows: found = [] }: ChangeRecord,
 ): FindingPicture {
@@ -343,21 +347,10 @@ export function series(
   const noun = isAlarm ? "alarm" : "change";
   const none = sentence.startsWith("Can't tell") ? "can't tell" : `no ${noun}`;
   const many = found.length === 0 ? none : counted(found.length, noun);
-  const drawn = [time.name, "group", "series", ...measures.map(({ name }) => name)];
+  const start = new Date(smallest(rows.map((row) => at(row))));
+  const shown = range && rows.length > 0 && { range: { ...range, start } };
   return {
-    result: resultOfRows(
-      rows,
-      {
-        ...origin,
-        reductions: [],
-        ...(range &&
-          rows.length > 0 && {
-            range: { ...range, start: new Date(smallest(rows.map((row) => at(row)))) },
-          }),
-        columns,
-      },
-      drawn,
-    ),
+    result: drawnOf({ ...origin, ...shown }, columns, rows),
     kind: LINE,
     options: {
       y: measure.name,

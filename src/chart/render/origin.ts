@@ -77,7 +77,7 @@ export function redactedJson(value: unknown): Json {
 }
 
 /** What `originRecord` writes, as far as a file of another version holds it. */
-type OriginRecord = Readonly<Record<string, Json>>;
+export type OriginRecord = Readonly<Record<string, Json>>;
 
 /** The lines about an origin for a reader, as names with their texts, without empty ones; the SQL, as it was sent, is the last. */
 export function originEntries(record: OriginRecord): (readonly [string, readonly string[]])[] {
@@ -119,7 +119,8 @@ export function originEntries(record: OriginRecord): (readonly [string, readonly
 
 const MARKUP =
   /<origin xmlns="urn:probelab:origin">([^<]*)<\/origin>|<script type="application\/json" class="probelab-origin">([^<]*)<\/script>/g;
-const SIGNATURE = "\x89PNG\r\n\x1a\n";
+/** How a PNG begins, as Latin-1. */
+export const PNG_SIGNATURE = "\x89PNG\r\n\x1a\n";
 
 /**
  * The origins of the charts in an SVG, a PNG or an HTML page, a record of `originRecord` each, without
@@ -131,7 +132,7 @@ const SIGNATURE = "\x89PNG\r\n\x1a\n";
  * first?.sql;
  */
 export function readOrigins(bytes: Buffer): OriginRecord[] {
-  const isPng = bytes.toString("latin1", 0, SIGNATURE.length) === SIGNATURE;
+  const isPng = bytes.toString("latin1", 0, PNG_SIGNATURE.length) === PNG_SIGNATURE;
   let cause: unknown;
   try {
     const found = isPng

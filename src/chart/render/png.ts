@@ -4,6 +4,7 @@ import { crc32, deflate, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
 import { fontOptions } from "./fonts/shipped-font.js";
+import { PNG_SIGNATURE } from "./origin.js";
 import { layOut, originJson, shownText, svgWidth, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
@@ -45,7 +46,6 @@ export async function resvg(): Promise<typeof Resvg> {
   }
 }
 
-const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 const BITS = 8;
 const RGBA = 6;
 
@@ -73,7 +73,7 @@ async function pngOf(
   resolution[8] = 1; // the unit is the metre
   const head = Buffer.from("probelab\0\x01\0\0\0", "latin1"); // compressed, no language, no translation
   return Buffer.concat([
-    SIGNATURE,
+    Buffer.from(PNG_SIGNATURE, "latin1"),
     chunk("IHDR", header),
     chunk("pHYs", resolution),
     chunk("iTXt", Buffer.concat([head, deflateSync(origin)])),

@@ -20,12 +20,16 @@ interface Screen {
   readonly spec: VegaLiteSpec;
 }
 
-/** A chart as far as its layouts go. */
+/**
+ * The file's spec with what only a pointer can open, or that for a place of so many pixels; undefined where a
+ * chart has none of its own, as where an analyst chose the width.
+ */
+export type SpecFor = (place?: number) => VegaLiteSpec | undefined;
+
+/** A chart as far as its layouts go: the spec of the file, and those for screens. */
 interface Laid {
-  /** The spec of the file. */
   readonly spec: VegaLiteSpec;
-  /** The file's spec with interaction, or that for a place; undefined where it has none of its own, as where an analyst chose the width. */
-  screen(this: void, place?: number): VegaLiteSpec | undefined;
+  readonly screen: SpecFor;
 }
 
 // The widest needn't be drawn: their plot gives way to what stands beside it, but for the title.

@@ -51,25 +51,16 @@ export function svgWidth(svg: string): number {
 }
 
 let loading: ReturnType<typeof loadVega> | undefined;
-/** Pictures of ours that are being drawn. */
-let drawing = 0;
 
 // Vega and Vega-Lite, loaded when the first picture is drawn: at the top of a module they would
 // cost every kernel their start-up time, and can't be required by a stock tslab cell.
 async function loadVega() {
   const [vega, vegaLite] = await Promise.all([import("vega"), import("vega-lite")]);
-  // Without a canvas Vega guesses widths 60 % too wide, and cuts labels that would fit. What others
-  // draw with Vega keeps its widths.
+  // Without a canvas Vega guesses widths 60 % too wide, and cuts labels that would fit.
   const { textMetrics } = vega as object as {
     textMetrics: { width: (item: TextItem, text: unknown) => number };
   };
-  const itsWidth = textMetrics.width;
   textMetrics.width = (item, text) => {
-    if (drawing === 0) {
-      // Vega's own would ask for the width again to cut the text.
-      const width = itsWidth({ ...item, limit: 0 }, text);
-      return item.limit ? Math.min(item.limit, width) : width;
-    }
     if (text === null || text === undefined) return 0;
     const bold = /^bold/.test(String(item.fontWeight)) || Number(item.fontWeight) >= 600;
     const width = textWidth(textOf(text).trim(), item.fontSize ?? 11, bold ? 700 : 400);
@@ -111,7 +102,6 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
   const { vega } = await (loading ??= loadVega());
   const faults: unknown[][] = [];
   let view: Vega.View | undefined;
-  drawing += 1;
   try {
     const compiled = await compiledSpec(spec, faults);
     const logger = quietLogger(vega.logger(vega.None), faults);
@@ -129,7 +119,6 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
       { cause: error },
     );
   } finally {
-    drawing -= 1;
     view?.finalize();
   }
 }

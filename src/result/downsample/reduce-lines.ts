@@ -2,7 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import { grouped } from "../../base/text.js";
 import { m4, pixelAxis } from "./m4.js";
 import type { Line } from "./series.js";
-import { pictureOf, thin, type Corners, type Plot } from "./thin.js";
+import { pictureOf, thin, type Corners, type PlotSize } from "./thin.js";
 
 /** The plot that lines are drawn in. */
 export interface LinePlot {
@@ -135,7 +135,7 @@ function nearest(
   kept?: readonly Int32Array[],
 ): ReducedLines | undefined {
   const { width, height = 400, apart = false } = plot;
-  const size: Plot = { width, height, apart };
+  const size: PlotSize = { width, height, apart };
   const picture = pictureOf(cornersOf(series, exact, toPixels, 0), series.length, size);
   const tall = height / SPIKE;
   // Where too many gaps are wider than a pixel, the narrower ones are closed; at last all are.

@@ -28,18 +28,15 @@ export function splitSeries(
   x: Float64Array,
   y: Float64Array,
 ): SeriesRows[] {
-  if (series === undefined) {
-    const rows = new Int32Array(x.length);
-    let size = 0;
-    for (let row = 0; row < x.length; row++) if (x[row]! - x[row]! === 0) rows[size++] = row;
-    return size === 0 ? [] : [sorted(undefined, rows.subarray(0, size), x, y)];
-  }
-  if (table.column(series) === undefined) {
+  if (series !== undefined && table.column(series) === undefined) {
     throw new ProbelabError(
       `Can't find the series column ${JSON.stringify(series)}: the table has ${table.columnNames().join(", ")}.`,
     );
   }
-  const { numbers, keys } = numberKeys(table, series);
+  const { numbers, keys } =
+    series === undefined
+      ? { numbers: new Int32Array(x.length), keys: [undefined] }
+      : numberKeys(table, series);
   // Rows are put in their series by counting: one array for all, a part of it for each.
   const places = new Int32Array(keys.length + 1);
   for (let row = 0; row < x.length; row++) {
@@ -64,7 +61,11 @@ export function splitSeries(
     })
     .filter((line) => line.rows.length > 0)
     .sort((a, b) => a.rows[0]! - b.rows[0]!)
-    .map((line) => (isAscending(line.x) ? line : sorted(line.key, line.rows, x, y)));
+    .map((line) => {
+      if (isAscending(line.x)) return line;
+      const ordered = line.rows.toSorted((a, b) => x[a]! - x[b]! || a - b);
+      return { key: line.key, rows: ordered, x: take(x, ordered), y: take(y, ordered) };
+    });
 }
 
 /** The number of each row's value among the different values of a column. */
@@ -103,13 +104,6 @@ interface DictionaryColumn {
 }
 
 const isMoved = (table: ColumnTable): boolean => table.isFiltered() || table.isOrdered();
-
-function sorted(key: unknown, rows: Int32Array, x: Float64Array, y: Float64Array): SeriesRows {
-  const found = take(x, rows);
-  if (isAscending(found)) return { key, rows, x: found, y: take(y, rows) };
-  const ordered = rows.slice().sort((a, b) => x[a]! - x[b]! || a - b);
-  return { key, rows: ordered, x: take(x, ordered), y: take(y, ordered) };
-}
 
 function take(values: Float64Array, rows: Int32Array): Float64Array {
   const some = new Float64Array(rows.length);

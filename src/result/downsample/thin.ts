@@ -31,7 +31,7 @@ export interface Picture {
 }
 
 /** How lines are drawn: over each other or not, how long and how high in pixels. */
-export interface Plot {
+export interface PlotSize {
   readonly width: number;
   readonly height: number;
   readonly apart: boolean;
@@ -105,7 +105,7 @@ function coversOf(chain: Chain, lines: number, columns: number): Cover[] {
 }
 
 /** The picture of lines. */
-export function pictureOf(corners: Corners, lines: number, { width, apart }: Plot): Picture {
+export function pictureOf(corners: Corners, lines: number, { width, apart }: PlotSize): Picture {
   const columns = FINE * width;
   const covers = coversOf(chained(corners), lines, columns);
   const hides = (number: number, column: number, y: number): boolean => {
@@ -149,7 +149,7 @@ export function thin(
   picture: Picture,
   pinned: Uint8Array,
   most: number,
-  plot: Plot,
+  plot: PlotSize,
   bands: boolean,
 ): Thinned {
   const columns = FINE * plot.width;
@@ -245,22 +245,25 @@ export function thin(
     merges[k] = 1;
   };
   for (let k = 0; k < size; k++) price(k);
-  const heap = new Heap(cost);
-  while (heap.size > most) {
-    const k = heap.top();
+  const left = new Uint8Array(size).fill(1);
+  const matches = tournament(cost);
+  for (let many = size; many > most; many--) {
+    const k = matches.cheapest();
     if (cost[k] === Infinity) break;
     const [p, q] = [before[k]!, after[k]!];
     if (merges[k]) merge(k, true);
     else drop(k, true);
-    heap.remove(k);
+    left[k] = 0;
+    cost[k] = Infinity;
+    matches.update(k);
     const around = [p, q, p < 0 ? -1 : before[p]!, q < 0 ? -1 : after[q]!];
     for (const corner of around) {
       if (corner < 0) continue;
       price(corner);
-      heap.moved(corner);
+      matches.update(corner);
     }
   }
-  const kept = Int32Array.from(lowest.keys()).filter((k) => heap.has(k));
+  const kept = Int32Array.from(lowest.keys()).filter((k) => left[k]);
   return {
     kept: kept.map((k) => lowest[k]!),
     highest: kept.map((k) => highest[k]!),
@@ -288,7 +291,7 @@ function difference(
 function differing(
   exact: readonly Cover[],
   drawn: readonly Cover[],
-  { width, height, apart }: Plot,
+  { width, height, apart }: PlotSize,
 ): number {
   const all = exact.map((_, number) => number);
   let [lit, changed] = [0, 0];
@@ -314,67 +317,30 @@ function differing(
   return lit === 0 ? 0 : changed / lit;
 }
 
-/** Numbers from 0 by their cost, the cheapest on top: a binary heap that knows where each is. */
-class Heap {
-  readonly #items: Int32Array;
-  readonly #places: Int32Array;
-  size: number;
-
-  constructor(readonly cost: Float64Array) {
-    this.size = cost.length;
-    this.#items = Int32Array.from(cost.keys());
-    this.#places = this.#items.slice();
-    for (let place = this.size >> 1; place >= 0; place--) this.#sink(place);
-  }
-
-  has(item: number): boolean {
-    return this.#places[item]! >= 0;
-  }
-
-  top(): number {
-    return this.#items[0]!;
-  }
-
-  remove(item: number): void {
-    const place = this.#places[item]!;
-    const moved = this.#items[--this.size]!;
-    this.#places[item] = -1;
-    if (moved === item) return;
-    this.#put(moved, place);
-    this.moved(moved);
-  }
-
-  /** Puts an item in its place whose cost has changed. */
-  moved(item: number): void {
-    let place = this.#places[item]!;
-    while (place > 0 && this.#before(item, this.#items[(place - 1) >> 1]!)) {
-      this.#put(this.#items[(place - 1) >> 1]!, place);
-      place = (place - 1) >> 1;
-    }
-    this.#put(item, place);
-    this.#sink(place);
-  }
-
-  #put(item: number, place: number): void {
-    this.#items[place] = item;
-    this.#places[item] = place;
-  }
-
-  #before(a: number, b: number): boolean {
-    const apart = this.cost[a]! - this.cost[b]!;
-    return apart < 0 || (apart === 0 && a < b);
-  }
-
-  #sink(from: number): void {
-    const items = this.#items;
-    let place = from;
-    const item = items[place]!;
-    for (let child = 2 * place + 1; child < this.size; child = 2 * place + 1) {
-      if (child + 1 < this.size && this.#before(items[child + 1]!, items[child]!)) child++;
-      if (!this.#before(items[child]!, item)) break;
-      this.#put(items[child]!, place);
-      place = child;
-    }
-    this.#put(item, place);
-  }
+/**
+ * The cheapest of the numbers from 0 by their cost, of equal ones the first: a tournament, whose winners
+ * are held from the leaves up. Its `update` is for a number whose cost has changed.
+ */
+function tournament(cost: Float64Array) {
+  const leaves = 2 ** Math.ceil(Math.log2(Math.max(1, cost.length)));
+  const winners = new Int32Array(2 * leaves);
+  const costOf = (item: number): number => (item < cost.length ? cost[item]! : Infinity);
+  const play = (match: number): number => {
+    const [a, b] = [winners[2 * match]!, winners[2 * match + 1]!];
+    return costOf(b) < costOf(a) ? b : a;
+  };
+  for (let item = 0; item < leaves; item++) winners[leaves + item] = item;
+  for (let match = leaves - 1; match > 0; match--) winners[match] = play(match);
+  return {
+    cheapest: (): number => winners[1]!,
+    update: (item: number): void => {
+      for (let match = (leaves + item) >> 1; match > 0; match >>= 1) {
+        const before = winners[match]!;
+        const winner = play(match);
+        // Above, nothing changes where another had won, and does so still.
+        if (winner === before && winner !== item) return;
+        winners[match] = winner;
+      }
+    },
+  };
 }

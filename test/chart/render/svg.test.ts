@@ -21,16 +21,6 @@ describe("chart.svg()", () => {
     expect(record).toEqual(originRecord(area.origin, [], titleText(area.spec.title)));
   });
 
-  test("leaves the widths of texts as they are for what others draw with Vega", async () => {
-    const { textMetrics } = (await import("vega")) as object as {
-      textMetrics: { width: (item: object, text: string) => number };
-    };
-    const width = () => textMetrics.width({ fontSize: 11 }, "measurements of probe-desktop");
-    const before = width();
-    await chart.area(weeklyCounts()).svg();
-    expect(width()).toBe(before);
-  });
-
   test("has the same bytes each time and in every time zone of the process", async () => {
     const pictures = new Set<string>();
     const offsets = new Set<number>();

@@ -2,7 +2,7 @@ import { cleanText } from "../../../base/text.js";
 import { escapeXml } from "../../../base/xml.js";
 import type { Origin } from "../../../result/origin.js";
 import { screensOf } from "../screens.js";
-import { originEntries, originRecord } from "../origin.js";
+import { originEntries, originRecord, type OriginRecord } from "../origin.js";
 import { compiledSpec, titleText } from "../svg.js";
 import type { TableModel } from "../table-outputs.js";
 import { THEMES, type VegaLiteSpec } from "../theme.js";
@@ -21,8 +21,6 @@ interface Tabular {
   readonly model: TableModel;
   readonly origin: Origin;
 }
-
-type OriginRecord = ReturnType<typeof originRecord>;
 
 /**
  * A chart as a `<figure>` of `pageDocument`: its picture as SVG, for print and readers without
