@@ -21,8 +21,8 @@ test("of drops of the size that no drop's answer states, 90 % are seen", async (
       const options = { since: "48 hours", falseAlarms: 0.5 };
       const { least, found } = await anomalies(hourlyResult({ "": values }), options);
       if (least === null || found) continue;
-      const at = WEEKS_8 - 40 + (seed % 16);
-      const dropped = hourlyResult({ "": thinned(values, at, at + 24, least) });
+      const at = WEEKS_8 - 40 + (seed % 38);
+      const dropped = hourlyResult({ "": thinned(values, at, at + 2, least) });
       seen += Number((await anomalies(dropped, options)).found);
       all += 1;
     }

@@ -43,9 +43,9 @@ export interface AnomaliesFinding extends Finding {
    */
   readonly buckets: Result;
   /**
-   * The smallest drop, as a share, that a day of it (two buckets, where they are longer) shows in 99 of
-   * 100 cases, of what was judged (of several groups, the middle one of those that can, where half of
-   * them can); null where not even a complete stop shows.
+   * The smallest drop, as a share, that two buckets in a row show in 99 of 100 cases, of what was
+   * judged (of several groups, the middle one of those that can, where half of them can); null where
+   * not even a complete stop shows.
    */
   readonly least: number | null;
 }
@@ -85,8 +85,9 @@ interface WatchedSeries {
   /** Of each bucket, its place on the clock of the zone. */
   readonly places: readonly number[];
   readonly first: number;
-  /** The smallest drop of the most buckets that shows; above 1 or NaN: not even a stop. */
+  /** The smallest drop of two buckets, and of the most, that shows; above 1 or NaN: not even a stop. */
   readonly least: number;
+  readonly leastLong: number;
 }
 
 /** The buckets that are judged: from and up to; those after them may still get rows. */
@@ -186,7 +187,7 @@ export async function findAnomalies(
     finding: findingOf(flows, alarms, judged, span, telling),
     alarms,
     judged: buckets.slice(span.from, span.to),
-    seen: judged.map(({ least }, at) => ({ share: totals[at]! / all, least })),
+    seen: judged.map(({ leastLong }, at) => ({ share: totals[at]! / all, least: leastLong })),
     newest: newestText(flows, span),
     end: isFollowed ? endText(label, most.end, flows.time.every).join(": ") : "",
   };
@@ -220,8 +221,8 @@ function watchSeries(
   const first = began + span.learned;
   const from = Math.max(span.from, first, span.to - SAID);
   const said = places.slice(from, span.to);
-  const least = median(said.map((at) => watch.least(at)));
-  return { series, watch, places, first, least };
+  const leastOf = (buckets: number) => median(said.map((at) => watch.least(at, buckets)));
+  return { series, watch, places, first, least: leastOf(2), leastLong: leastOf(WINDOWS.at(-1)!) };
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */
@@ -327,8 +328,8 @@ function tellingOf(
     return tell(head!, evidence!, [`${where}; ${stated}`, late]);
   }
   const cant = `Can't tell whether ${label} dropped`;
-  const known = judged.filter(({ least }) => !Number.isNaN(least));
-  const seeing = known.filter(({ least }) => least <= 1);
+  const known = judged.filter(({ leastLong }) => !Number.isNaN(leastLong));
+  const seeing = known.filter(({ leastLong }) => leastLong <= 1);
   const blind = known.length - seeing.length;
   const hours = `${grouped(to - from)} ${noun}, ${span}`;
   if (known.length === 0) return tell(`${cant}${groups}`, late, []);
@@ -337,20 +338,32 @@ function tellingOf(
     return tell(`${cant}${groups}`, few, [`${hours}, were looked at`, late]);
   }
   const where = series.length === 1 ? "" : ` in ${grouped(seeing.length)} of the groups`;
-  const most = WINDOWS.findLast((length) => length <= Math.max(2, season.day))!;
   const unseen = blind === 0 ? "" : `, in the other ${grouped(blind)} not even a stop`;
   return tell(
     `No sudden drop of ${label}${groups}`,
-    `Over ${grouped(most)} ${noun} ${dropText(median(seeing.map(({ least }) => least)))} would have been noticed${where}${unseen}`,
+    `${seenText(seeing, season, time.every)} would have been noticed${where}${unseen}`,
     [`${hours}, were judged; ${stated}`, SLOW, late],
   );
 }
 
 /** "a drop of 23 %". */
-export function dropText(least: number): string {
+export function dropText(least: number, more = ""): string {
   const share = percent(least);
-  return share === "100 %" ? "a complete stop" : `a drop of ${share}`;
+  return share === "100 %" ? "a complete stop" : `a drop of ${share}${more}`;
 }
+
+/** Which drops of two buckets, and of the most that are judged together, show. */
+function seenText(seeing: readonly WatchedSeries[], { day }: Season, every: Bucket): string {
+  const most = WINDOWS.findLast((length) => length <= Math.max(2, day))!;
+  const two = median(seeing.map(({ least }) => least));
+  const long = median(seeing.map(({ leastLong }) => leastLong));
+  const noun = bucketNoun(every, true);
+  const short = two <= 1 ? `${dropText(two, " or more")} over two ${noun}` : "";
+  const other = `${dropText(long, " or more")} over ${grouped(most)} ${noun}`;
+  return upper([short, most > 2 && long < two ? other : ""].filter(Boolean).join(", or "));
+}
+
+const upper = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function alarmMoved(
   { result, measure, buckets, range: { timeZone } }: Flows,

@@ -249,23 +249,14 @@ export class Watch {
     return { expected: this.#due(at, at + 1), limit: this.#lows[at]! };
   }
 
-  /** The smallest drop of a day, or of two buckets, up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
-  least(at: number): number {
-    const dues = this.#lengths.map((length) => this.#due(at - length + 1, at + 1));
-    const enough = dues.findIndex((due, place) => this.#isEnough(due, place));
-    const place = enough < 0 ? dues.length - 1 : enough;
-    const [due, spread] = [dues[place]!, this.#spreads[place]!];
-    const [length, limit] = [this.#lengths[place]!, this.#limits[at] ?? Infinity];
-    if (at - length + 1 < learning(this.season) || limit === Infinity || !this.#isWatched) return 2;
-    if (!(spread.score(0, due) > limit)) return 2;
-    // A day has many short windows, any of which may show it; as errors last, fewer are independent.
-    const beyond = DETECTED - Math.log(this.#lengths.at(-1)! / length) / 2;
-    return Math.min(1, 1 - this.#valueAt(Math.max(0, limit + beyond), due, place) / due);
-  }
-
-  /** Whether a window holds so much that longer ones don't count. */
-  #isEnough(due: number, place: number): boolean {
-    return this.#lengths[place]! > 1 && due > ENOUGH * this.#spreads[place]!.at(due);
+  /** The smallest drop of so many buckets up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
+  least(at: number, length: number): number {
+    const place = this.#lengths.findLastIndex((each) => each <= length);
+    const [from, limit] = [at - this.#lengths[place]! + 1, this.#limits[at] ?? Infinity];
+    if (!(from >= learning(this.season)) || limit === Infinity || !this.#isWatched) return 2;
+    const due = this.#due(from, at + 1);
+    if (!(this.#spreads[place]!.score(0, due) > limit)) return 2;
+    return Math.min(1, 1 - this.#valueAt(limit + DETECTED, due, place) / due);
   }
 
   /** The median of the same hour of the week; of a thin flow the mean of the hours around it, without the weeks that hold most and least. */
@@ -318,7 +309,7 @@ export class Watch {
       if (isOn && !isEnough && from >= this.#resumed && z > (score ?? -Infinity))
         [score, longest] = [z, length];
       before = z;
-      isEnough ||= this.#isEnough(due, place);
+      isEnough ||= length > 1 && due > ENOUGH * spread.at(due);
       spread.learn(came, due);
     }
     return { score, length: longest };
