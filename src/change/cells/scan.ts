@@ -436,6 +436,22 @@ export function evidence(given: Contrast, leaves: readonly number[], level: numb
   return isOneUser ? 0 : weigh(effective, leaves, level, 0) / UNSEEN;
 }
 
+/** Causes of which one holds another that moved the same way, as one. */
+function joined(given: Contrast, found: readonly Found[]): readonly Found[] {
+  const isUp = ({ leaves }: Found) => total(given.after, leaves) > expectedOf(given, leaves);
+  const holds = (wide: Found, one: Found) =>
+    wide.dims.length < one.dims.length &&
+    isUp(wide) === isUp(one) &&
+    wide.dims.every((dim, at) => one.codes[one.dims.indexOf(dim)] === wide.codes[at]);
+  return found
+    .filter((one) => !found.some((other) => holds(other, one)))
+    .map((wide) => {
+      const parts = found.filter((one) => holds(wide, one));
+      const leaves = [wide, ...parts].flatMap((one) => one.leaves);
+      return { ...wide, leaves, rest: wide.rest && parts.length === 0 };
+    });
+}
+
 /**
  * Finds what changed, ranked by a robust dispersion, and judges it with expectation and dispersion learned
  * beside it, by the mean square of all others (externally studentized).
@@ -472,9 +488,10 @@ export function search(make: (out: Uint8Array) => Contrast): SearchResult {
     return weights.get(one)! / unseen > least && PLACE * placesOf.get(one)! > least;
   };
   const beyond = (one: Found) => weights.get(one)! - one.price - (oneUser.has(one) ? ONE_USER : 0);
-  const named = wide.filter(isNamed);
+  const certain = wide.filter(isNamed);
+  const named = joined(given, certain);
   const maybe = found
-    .filter((one) => !named.includes(one) && beyond(one) > 0)
+    .filter((one) => !certain.includes(one) && beyond(one) > 0)
     .sort((a, b) => Number(oneUser.has(a)) - Number(oneUser.has(b)) || beyond(b) - beyond(a));
   const leaves = without(many, named);
   const gain = level === 1 ? 0 : weigh(effective, leaves, 1, TOTAL_TOLERANCE);
