@@ -245,7 +245,7 @@ function quiet({ range: { timeZone } }: Asked, { whole, all }: Look): Verdict {
     return { ...cant, evidence: "So few come that not even a stop of a day would show", details };
   const evidence = `Over 24 hours ${shows.join(", ")} would have shown`;
   const parts = all.slice(1).flatMap(({ seen }) => seen.filter(({ share }) => share >= LEAST_PART));
-  return median((parts.length > 0 ? parts : whole.seen).map(({ least }) => least)) <= LEAST_LOSS
+  return median((parts.length > 0 ? parts : whole.seen).map(({ likely }) => likely)) <= LEAST_LOSS
     ? { state: "usual", headline: "No sudden drop of measurements", evidence, details }
     : {
         state: "unknown",

@@ -88,6 +88,8 @@ interface WatchedSeries {
   /** The smallest drop of two buckets, and of the most, that shows; above 1 or NaN: not even a stop. */
   readonly least: number;
   readonly leastLong: number;
+  /** That of the most which may show. */
+  readonly leastLikely: number;
 }
 
 /** The buckets that are judged: from and up to; those after them may still get rows. */
@@ -136,7 +138,7 @@ export interface FoundAnomalies {
   readonly judged: readonly RangeBucket[];
   readonly alarms: readonly Alarm[];
   /** Each series: its share of all rows, and the smallest drop of the most buckets that shows. */
-  readonly seen: readonly { readonly share: number; readonly least: number }[];
+  readonly seen: readonly Readonly<Record<"share" | "least" | "likely", number>>[];
   /** Names the newest buckets, which aren't judged; "" where all are. */
   readonly newest: string;
   /** A sentence on whether the drop is over; "" without one that ended. */
@@ -187,7 +189,9 @@ export async function findAnomalies(
     finding: findingOf(flows, alarms, judged, span, telling),
     alarms,
     judged: buckets.slice(span.from, span.to),
-    seen: judged.map(({ leastLong }, at) => ({ share: totals[at]! / all, least: leastLong })),
+    seen: judged.map(({ leastLong: least, leastLikely: likely }, at) => {
+      return { share: totals[at]! / all, least, likely };
+    }),
     newest: newestText(flows, span),
     end: isFollowed ? endText(label, most.end, flows.time.every).join(": ") : "",
   };
@@ -221,8 +225,10 @@ function watchSeries(
   const first = began + span.learned;
   const from = Math.max(span.from, first, span.to - SAID);
   const said = places.slice(from, span.to);
-  const leastOf = (buckets: number) => median(said.map((at) => watch.least(at, buckets)));
-  return { series, watch, places, first, least: leastOf(2), leastLong: leastOf(WINDOWS.at(-1)!) };
+  const leastOf = (buckets: number, isTogether?: boolean) =>
+    median(said.map((at) => watch.least(at, buckets, isTogether)));
+  const [most, known] = [WINDOWS.at(-1)!, { series, watch, places, first, least: leastOf(2) }];
+  return { ...known, leastLong: leastOf(most), leastLikely: leastOf(most, true) };
 }
 
 /** The first bucket with a row; the number of buckets where there is none. */

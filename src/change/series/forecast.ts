@@ -249,14 +249,29 @@ export class Watch {
     return { expected: this.#due(at, at + 1), limit: this.#lows[at]! };
   }
 
-  /** The smallest drop of so many buckets up to one that is seen in 99 of 100 cases; above 1: not even a stop. */
-  least(at: number, length: number): number {
-    const place = this.#lengths.findLastIndex((each) => each <= length);
+  /**
+   * The smallest drop of so many buckets up to one that is seen in 99 of 100 cases; above 1: not even a
+   * stop. Of a large flow so many aren't judged together, but a part of them.
+   *
+   * @param isTogether as if they were: what most of their windows together show.
+   */
+  least(at: number, length: number, isTogether = false): number {
+    const place = this.#lengths.findIndex((each, place) => {
+      const next = this.#lengths[place + 1];
+      const due = this.#due(at - each + 1, at + 1);
+      if (next === undefined || next > length) return true;
+      return !isTogether && this.#isEnough(due, place);
+    });
     const [from, limit] = [at - this.#lengths[place]! + 1, this.#limits[at] ?? Infinity];
     if (!(from >= learning(this.season)) || limit === Infinity || !this.#isWatched) return 2;
     const due = this.#due(from, at + 1);
     if (!(this.#spreads[place]!.score(0, due) > limit)) return 2;
     return Math.min(1, 1 - this.#valueAt(limit + DETECTED, due, place) / due);
+  }
+
+  /** True where a window holds so much that longer ones aren't judged. */
+  #isEnough(due: number, place: number): boolean {
+    return this.#lengths[place]! > 1 && due > ENOUGH * this.#spreads[place]!.at(due);
   }
 
   /** The median of the same hour of the week; of a thin flow the mean of the hours around it, without the weeks that hold most and least. */
@@ -309,7 +324,7 @@ export class Watch {
       if (isOn && !isEnough && from >= this.#resumed && z > (score ?? -Infinity))
         [score, longest] = [z, length];
       before = z;
-      isEnough ||= length > 1 && due > ENOUGH * spread.at(due);
+      isEnough ||= this.#isEnough(due, place);
       spread.learn(came, due);
     }
     return { score, length: longest };
