@@ -266,7 +266,9 @@ export class Watch {
     if (!(from >= learning(this.season)) || limit === Infinity || !this.#isWatched) return 2;
     const due = this.#due(from, at + 1);
     if (!(this.#spreads[place]!.score(0, due) > limit)) return 2;
-    return Math.min(1, 1 - this.#valueAt(limit + DETECTED, due, place) / due);
+    // So many buckets have several windows, any of which may show it; as errors last, fewer are independent.
+    const beyond = DETECTED - Math.log(length / this.#lengths[place]!) / 2;
+    return Math.min(1, 1 - this.#valueAt(limit + beyond, due, place) / due);
   }
 
   /** True where a window holds so much that longer ones aren't judged. */
