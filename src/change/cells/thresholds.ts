@@ -19,7 +19,7 @@ export const ONCE_IN_TEN = Math.log(10);
 export const ONE_USER = Math.log(1000);
 /** Log-likelihood by which one account must be better than another. */
 export const LIKELIER = 1.5;
-/** A change that comes from fewer places, as if each had an equal part, may be one user's. */
+/** A change that fewer places speak for may be one user's. */
 export const WIDE = 2;
 /** So much log-likelihood one place (program, country and network) can give: what happened there may be its own. */
 export const PLACE = 4;
