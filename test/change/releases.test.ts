@@ -75,6 +75,26 @@ describe("releases", () => {
     expect(told).toBeGreaterThanOrEqual(36);
   });
 
+  test("that few probes with many rows leave, each as a whole, is seldom told as stopped", () => {
+    let quiet = 0;
+    for (let seed = 0; seed < 40; seed += 1) {
+      const { uniform, between, count } = seeded(seed);
+      const rows = Array.from({ length: 120 }, (_, probe): Row[] => {
+        const place = ["app", `C${between(1, 7)}`, String(probe % 60)] as const;
+        const [old, leaves] = [uniform() < 0.4, uniform() < 0.85];
+        const row = (version: string, before: number, after: number): Row => ({
+          values: [place[0], version, place[1], place[2]],
+          ...{ before: before * count(400), after: after * count(400) },
+        });
+        if (!old) return [row("3.10.0", 1, 1)];
+        return [row("3.9.0", 1, leaves ? 0 : 1), row("3.10.0", 0, leaves ? 1 : 0)];
+      }).flat();
+      const names = ["software_name", "software_version", "probe_cc", "probe_asn"];
+      quiet += Number(!explainCells(cellsOf(names, rows)).found);
+    }
+    expect(quiet).toBeGreaterThanOrEqual(35);
+  });
+
   // Users of app go from 3.9.0 to 3.10.0; other programs stay.
   test.each<[string, Parameters<typeof besideOthers>[1], Record<string, string>, RegExp]>([
     [

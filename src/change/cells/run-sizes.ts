@@ -5,10 +5,14 @@ import type { ChangeCells } from "./cells.js";
 import { cuboid, sums, total, type Column } from "./cube.js";
 import { openOf, releaseDimensions, upgrade, usersOf, whereOf } from "./releases.js";
 import { search, type Contrast, type Found } from "./scan.js";
-import { FLOOD, LEAST_RUNS, PRIOR, RUN_SCATTER, TOTAL_TOLERANCE } from "./thresholds.js";
-
-/** Runs that hold less than this many measurements, on the mean, can't hold fewer; where runs hold more, they may, too. */
-const HARDLY_ONE = 1.5;
+import {
+  FLOOD,
+  HARDLY_ONE,
+  LEAST_RUNS,
+  PRIOR,
+  RUN_SCATTER,
+  TOTAL_TOLERANCE,
+} from "./thresholds.js";
 
 type Runs = NonNullable<ChangeCells["runs"]>;
 

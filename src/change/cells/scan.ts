@@ -158,23 +158,25 @@ const [MEDIAN, QUARTILE] = [0.4549, 0.1015];
 function dispersionOf(given: Contrast, level: number, out: Uint8Array, isRobust: boolean): Column {
   const { users, clusters, isIndependent } = given;
   if (isIndependent) return new Float64Array(users.parts.length).fill(1);
-  const of = (groups: Cuboid) => dispersionIn(groups, given, level, out, isRobust);
-  const own = of(users);
-  return users === clusters ? own : of(clusters).map((n, leaf) => Math.max(n, own[leaf]!));
+  const own = dispersionIn(users, given, level, out, isRobust);
+  if (users === clusters) return own;
+  const byRelease = dispersionIn(clusters, given, level, out, isRobust);
+  return own.map((n, leaf) => Math.max(n, byRelease[leaf]!));
 }
 
+/** The dispersion of each leaf, as these groups show it. */
 function dispersionIn(
-  clusters: Cuboid,
+  groups: Cuboid,
   given: Contrast,
   level: number,
   out: Uint8Array,
   isRobust: boolean,
 ): Column {
   const { usualDispersion, isShare } = given;
-  const columns = each(columnsOf(given), (column) => sums(clusters, column, out));
+  const columns = each(columnsOf(given), (column) => sums(groups, column, out));
   const { off, variance } = residuals(columns, level, isShare);
   const size = sums(
-    clusters,
+    groups,
     given.after.map((n, leaf) => n + given.before[leaf]!),
   );
   const sorted = size.filter((n) => n > 0).sort();
@@ -203,7 +205,7 @@ function dispersionIn(
     const seen = n > 0 && isRobust ? Math.min(mean, robust) : mean;
     return Math.max(1, (n * seen + known * usualDispersion) / (n + known));
   });
-  return Float64Array.from(clusters.parts, (cluster) => shown[bins[cluster]!]!);
+  return Float64Array.from(groups.parts, (group) => shown[bins[group]!]!);
 }
 
 interface Fit {

@@ -39,6 +39,8 @@ export const CLUMP = { rows: 30, runs: 3 };
 export const RATE_CLUMP = { measurements: 4, runs: 2, logs: 2, rows: 1 };
 /** The squared coefficient of variation of one run before any is seen, and the least. */
 export const RUN_SCATTER = { of: 0.5, least: 0.2 };
+/** Runs that hold less than this many measurements, on the mean, can't hold fewer; where runs hold more, they may, too. */
+export const HARDLY_ONE = 1.5;
 /** More runs than this multiple of the expected are a flood, which shows nothing of upgrades. */
 export const FLOOD = 4;
 /** A value that has this part of a release's rows, and they that part of its, is a placeholder. */
